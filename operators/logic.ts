@@ -1,0 +1,39 @@
+/**
+ * One build of a topology, read, checked and ready to run: the runtime's `Logic`.
+ * Owns the recording and its graph. Built once on the caller's thread to plan, and once per executor.
+ */
+
+import type { Observable } from 'rxjs';
+import { codecOf } from '../runtime/codec.js';
+import { MillraceError } from '../runtime/errors.js';
+import type { Logic } from '../runtime/logic.js';
+import { Flow, recordBuild } from './flow.js';
+import { graphOf, outputsOf } from './graph.js';
+import { planOf } from './planOf.js';
+import { SegmentProgram } from './program.js';
+import { Recording } from './recording.js';
+import { checkScopes } from './scope.js';
+
+/** Runs `build` on a recording and reads what it left. Throws every refusal of the plan. */
+export function logicOf(topology: string, build: (input: Observable<never>) => unknown): Logic {
+  const recording = new Recording();
+  const built = recordBuild(recording, build);
+  // The user's code may have swallowed the error; the plan is wrong all the same.
+  if (recording.fault !== undefined) throw recording.fault;
+  if (built instanceof Promise)
+    throw new MillraceError('ERR_FLOW_LOST', 'build returned a promise: build must not be async');
+  const outputs = outputsOf(recording, built);
+  const graph = graphOf(recording, outputs);
+  checkScopes(graph, topology);
+  return {
+    plan: planOf(topology, graph),
+    single: Flow.nodeOf(built) !== undefined,
+    route: (exchange) => graph.exchanges[exchange]?.fn,
+    codec: (exchange) => codecOf(graph.exchanges[exchange]?.options.codec),
+    program: (segment, outlets, host, options) => new SegmentProgram(graph, segment, outlets, host, options),
+    feed(segment, wake) {
+      const head = graph.segments[segment]?.head;
+      return head?.kind === 'pull' ? head.feed(wake) : undefined;
+    },
+  };
+}

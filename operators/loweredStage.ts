@@ -1,0 +1,87 @@
+/**
+ * A lowered step as it runs: the kernel of its operator between the stage above and the consumers below.
+ * Owns the kernel and its asynchronous inners. What the kernel throws is an error notification at this step.
+ * Never suspends by itself: iterators are handed to the loop.
+ */
+
+import { from, type ObservableInput, type Subscription } from 'rxjs';
+import { type Consumer, Stage, type StageContext } from './stage.js';
+import type { Kernel, Lower, Out } from './step.js';
+
+export class LoweredStage extends Stage implements Consumer, Out {
+  override readonly parents: readonly [Stage];
+  readonly #lower: Lower;
+  readonly #deliver: (value: unknown) => void = (value) => this.emit(value);
+  #kernel: Kernel | undefined;
+
+  constructor(parent: Stage, lower: Lower, context: StageContext) {
+    super(context);
+    this.parents = [parent];
+    this.#lower = lower;
+  }
+
+  protected override connect(): void {
+    try {
+      this.#kernel = this.#lower(this);
+    } catch (reason) {
+      this.fail(reason);
+    }
+    if (!this.closed) this.parents[0].subscribe(this);
+  }
+
+  protected override disconnect(): void {
+    this.parents[0].unsubscribe(this);
+    this.#kernel?.stop?.();
+  }
+
+  // ── from above ──
+
+  next(value: unknown): void {
+    if (this.closed) return;
+    try {
+      (this.#kernel as Kernel).next(value);
+    } catch (reason) {
+      this.fail(reason);
+    }
+  }
+
+  error(reason: unknown): void {
+    try {
+      this.#kernel?.error?.(reason);
+    } catch (another) {
+      this.fail(another);
+      return;
+    }
+    this.sendError(reason);
+  }
+
+  complete(): void {
+    const kernel = this.#kernel as Kernel;
+    if (this.closed) return;
+    try {
+      if (kernel.complete === undefined) this.sendComplete();
+      else kernel.complete();
+    } catch (reason) {
+      this.fail(reason);
+    }
+  }
+
+  // ── what the kernel may do ──
+
+  iterate(iterator: Iterator<unknown>, done: () => void): void {
+    this.loop.iterate(this, iterator, this.#deliver, done);
+  }
+
+  observe(input: ObservableInput<unknown>, done: () => void): Subscription {
+    this.loop.enterSolid();
+    try {
+      return from(input).subscribe({
+        next: (value) => this.loop.enter(this, () => this.emit(value)),
+        error: (reason: unknown) => this.loop.enter(this, () => this.fail(reason)),
+        complete: () => this.loop.enter(this, done),
+      });
+    } finally {
+      this.loop.leaveSolid();
+    }
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * mergeMap and its kin as steps of the loop: mergeAll, concatMap, concatAll.
+ * Owns the inners that are open. Arrays, iterables and iterators are walked inside the loop and suspended between outputs;
+ * any other inner is subscribed and its outputs enter behind the step.
+ */
+
+import { isObservable, type ObservableInput, type Subscription } from 'rxjs';
+import type { Kernel, Lower, Out } from './step.js';
+
+type Project = (value: unknown, index: number) => unknown;
+
+/** So many promises may be under way where the user gave no limit; then the executor takes no input. */
+const maxPromises = 1024;
+
+export function mergeMapKernel(project: Project, concurrent: number = Number.POSITIVE_INFINITY): Lower {
+  return (out) => new Flattening(out, project, Math.max(1, concurrent));
+}
+
+/** The deprecated result selector leaves that use to RxJS. */
+export function mergeMapLowering(
+  project: Project,
+  selectorOrConcurrent?: unknown,
+  concurrent?: number,
+): Lower | undefined {
+  if (typeof selectorOrConcurrent === 'function') return undefined;
+  return mergeMapKernel(project, (selectorOrConcurrent as number | undefined) ?? concurrent);
+}
+
+export function concatMapLowering(project: Project, selector?: unknown): Lower | undefined {
+  return typeof selector === 'function' ? undefined : mergeMapKernel(project, 1);
+}
+
+export function concatAllKernel(): Lower {
+  return mergeAllKernel(1);
+}
+
+export function mergeAllKernel(concurrent?: number): Lower {
+  return mergeMapKernel((inner) => inner, concurrent);
+}
+
+class Flattening implements Kernel {
+  readonly #out: Out;
+  readonly #project: Project;
+  readonly #concurrent: number;
+  readonly #waiting: unknown[] = [];
+  readonly #subscriptions = new Set<Subscription>();
+  #index = 0;
+  #active = 0;
+  #promises = 0;
+  #ended = false;
+
+  constructor(out: Out, project: Project, concurrent: number) {
+    this.#out = out;
+    this.#project = project;
+    this.#concurrent = concurrent;
+  }
+
+  next(value: unknown): void {
+    if (this.#active < this.#concurrent) this.#open(value);
+    else this.#waiting.push(value);
+  }
+
+  complete(): void {
+    this.#ended = true;
+    this.#endWhenDone();
+  }
+
+  stop(): void {
+    for (const subscription of this.#subscriptions) subscription.unsubscribe();
+    this.#subscriptions.clear();
+    this.#waiting.length = 0;
+  }
+
+  #open(value: unknown): void {
+    const inner = this.#project(value, this.#index++);
+    const iterator = iteratorOf(inner);
+    this.#active++;
+    if (iterator !== undefined) this.#out.iterate(iterator, this.#close);
+    else this.#observe(inner as ObservableInput<unknown>);
+  }
+
+  #observe(inner: ObservableInput<unknown>): void {
+    // Observables without a limit follow RxJS; what can only be awaited is limited.
+    const counted = !isObservable(inner) && this.#concurrent === Number.POSITIVE_INFINITY;
+    const full = this.#active === this.#concurrent || (counted && ++this.#promises === maxPromises);
+    if (full) this.#out.hold();
+    let open = true;
+    let subscription: Subscription | undefined;
+    const close = (): void => {
+      open = false;
+      if (subscription !== undefined) this.#subscriptions.delete(subscription);
+      if (counted) this.#promises--;
+      if (full) this.#out.release();
+      this.#close();
+    };
+    subscription = this.#out.observe(inner, close);
+    if (open) this.#subscriptions.add(subscription);
+  }
+
+  readonly #close = (): void => {
+    this.#active--;
+    while (this.#waiting.length > 0 && this.#active < this.#concurrent) this.#open(this.#waiting.shift());
+    this.#endWhenDone();
+  };
+
+  #endWhenDone(): void {
+    if (this.#ended && this.#active === 0 && this.#waiting.length === 0) this.#out.sendComplete();
+  }
+}
+
+/** The iterator of an inner that can be walked here and now, by RxJS's order of tests; undefined for any other inner. */
+function iteratorOf(inner: unknown): Iterator<unknown> | undefined {
+  if (typeof inner === 'string') return new ArrayCursor(inner);
+  if (typeof inner !== 'object' || inner === null || isObservable(inner) || Symbol.observable in inner)
+    return undefined;
+  const candidate = inner as Partial<
+    ArrayLike<unknown> & Iterable<unknown> & AsyncIterable<unknown> & PromiseLike<unknown>
+  >;
+  if (typeof candidate.length === 'number') return new ArrayCursor(inner as ArrayLike<unknown>);
+  if (typeof candidate.then === 'function' || typeof candidate[Symbol.asyncIterator] === 'function') return undefined;
+  return candidate[Symbol.iterator]?.();
+}
+
+/** Walks an array or a string by index, as RxJS does, without a result object per value. */
+class ArrayCursor implements Iterator<unknown> {
+  readonly #items: ArrayLike<unknown>;
+  #index = 0;
+  readonly #result: { done: boolean; value: unknown } = { done: false, value: undefined };
+
+  constructor(items: ArrayLike<unknown>) {
+    this.#items = items;
+  }
+
+  next(): IteratorResult<unknown> {
+    const result = this.#result;
+    if (this.#index < this.#items.length) {
+      result.value = this.#items[this.#index++];
+    } else {
+      result.done = true;
+      result.value = undefined;
+    }
+    return result as IteratorResult<unknown>;
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * The graph one call of `build` leaves behind: nodes in the order they were recorded.
+ * Owns the nodes and says which recording is under way on this thread.
+ * Never runs anything: `graph.ts` reads the nodes, `lower.ts` turns a segment of them into a program.
+ */
+
+import type { Observable, Subscriber } from 'rxjs';
+import { MillraceError } from '../runtime/errors.js';
+import type { Input } from '../runtime/input.js';
+import type { CutKind, CutOptions } from './cut.js';
+import type { Step } from './step.js';
+
+/** Where a value comes from when it does not come through a channel. */
+export type MakeFeed = (wake: () => void) => Input;
+
+interface Base {
+  readonly id: number;
+  readonly parents: readonly Node[];
+  /** Source line of the call that recorded it. */
+  readonly at: string;
+  readonly recording: Recording;
+}
+export interface InputNode extends Base {
+  readonly kind: 'input';
+}
+export interface PullNode extends Base {
+  readonly kind: 'pull';
+  readonly feed: MakeFeed;
+}
+export interface StepNode extends Base {
+  readonly kind: 'step';
+  readonly step: Step;
+  /** The user said perExecutor(…): one instance per executor is meant. */
+  readonly perExecutor: boolean;
+}
+export interface CutNode extends Base {
+  readonly kind: 'cut';
+  readonly cut: CutKind;
+  readonly options: CutOptions;
+  /** keyBy, spreadKey: the key of a value. route: indices of executors. */
+  readonly fn?: ((value: unknown, executors: number) => unknown) | undefined;
+}
+export interface UnionNode extends Base {
+  readonly kind: 'union';
+}
+export type Node = InputNode | PullNode | StepNode | CutNode | UnionNode;
+
+/** Connects a subscriber to the stream a node stands for inside an executor. */
+export type Connect = (node: Node, subscriber: Subscriber<unknown>) => void;
+
+export class Recording {
+  readonly nodes: Node[] = [];
+  /** What went wrong while recording, even where the user's code swallowed it. */
+  fault: MillraceError | undefined;
+  /** Set while perExecutor(…) applies its operator. */
+  perExecutor = false;
+  /** Set when this recording is lowered in an executor: late binding of its flows. */
+  connect: Connect | undefined;
+  #site: string | undefined;
+
+  add<N extends Node>(node: Omit<N, 'id' | 'at' | 'recording'>): N {
+    const full = { ...node, id: this.nodes.length, at: this.#site ?? callSite(), recording: this } as unknown as N;
+    this.nodes.push(full);
+    return full;
+  }
+
+  /** One `pipe` call is one place, however many operators an operator is made of. */
+  atSite<T>(run: () => T): T {
+    if (this.#site !== undefined) return run();
+    this.#site = callSite();
+    try {
+      return run();
+    } finally {
+      this.#site = undefined;
+    }
+  }
+
+  refuse(error: MillraceError): MillraceError {
+    this.fault ??= error;
+    return error;
+  }
+}
+
+let current: Recording | undefined;
+
+/** The recording under way, if `build` is running now. */
+export function recordingNow(): Recording | undefined {
+  return current;
+}
+
+/** Runs `build` with `recording` as the one under way. */
+export function record<T>(recording: Recording, build: () => T): T {
+  const outer = current;
+  current = recording;
+  try {
+    return build();
+  } finally {
+    current = outer;
+  }
+}
+
+/** A cut or `pull` reached with a stream the plan cannot follow. */
+export function flowLost(what: string, source: Observable<unknown>): MillraceError {
+  const recording = current as Recording;
+  const error = new MillraceError(
+    'ERR_FLOW_LOST',
+    `${what} was given a plain ${source.constructor?.name ?? 'Observable'}, so what comes before it would not be part of the plan. ` +
+      'Hand-written operators and creation functions of RxJS hide the stream they start from: pass operators to .pipe() one by one, ' +
+      'use pipe() of millrace/operators, start from pull(), or fan in with union()',
+    { operator: what, at: callSite() },
+  );
+  return recording.refuse(error);
+}
+
+/** Folders whose frames never are the user's line: ours (source or build) and RxJS. */
+const ours: readonly string[] = ['../operators/', '../runtime/', '../src/'].map(
+  (room) => new URL(room, import.meta.url).href,
+);
+const frame = /\(?((?:file:\/\/|node:|\/|[A-Za-z]:\\)[^()\n]*:\d+:\d+)\)?$/;
+
+/** The user's line that led here, as `file:line:column`. */
+export function callSite(): string {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 40;
+  const stack = new Error().stack ?? '';
+  Error.stackTraceLimit = limit;
+  for (const line of stack.split('\n').slice(1)) {
+    const place = frame.exec(line.trim())?.[1];
+    if (place === undefined || place.startsWith('node:') || /[\\/]node_modules[\\/]rxjs[\\/]/.test(place)) continue;
+    const url = place.startsWith('file:') ? place : `file://${place}`;
+    if (!ours.some((room) => url.startsWith(room))) return place;
+  }
+  return 'unknown place';
+}
+
+/** `word-count.ts:12` of a full call site, for messages. */
+export function shortSite(at: string): string {
+  return at.replace(/^.*[\\/]/, '').replace(/:\d+$/, '');
+}

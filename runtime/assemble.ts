@@ -1,0 +1,84 @@
+/**
+ * Puts an executor together from its order: channel ends, inbox, outbox, program.
+ * Owns the wiring, the same on every thread. Never starts a thread and never chooses a placement.
+ */
+
+import { type Bell, ringReader, ringWriter } from './channel.js';
+import type { Clock } from './clock.js';
+import type { Place } from './errors.js';
+import { Executor } from './executor.js';
+import { Inbox } from './inbox.js';
+import type { Input } from './input.js';
+import type { Logic } from './logic.js';
+import { ChannelCounters, ExecutorCounters } from './metrics.js';
+import type { ExecutorOrder, OutletOrder, RunOrder } from './order.js';
+import { Outbox, type OutletOptions } from './outbox.js';
+import { caller, type ExchangePlan } from './plan.js';
+import type { Pump } from './pump.js';
+
+/** What a thread offers its executors. */
+export interface Site {
+  /** Number of this thread. */
+  readonly thread: number;
+  readonly pump: Pump;
+  readonly clock: Clock;
+  bellOf(thread: number): Bell;
+}
+
+/** The order without what only the starting thread needs. */
+export type Wiring = Pick<RunOrder, 'rules' | 'counters' | 'counted' | 'maxParkedBytes' | 'strict'>;
+
+export function assembleExecutor(wiring: Wiring, order: ExecutorOrder, logic: Logic, site: Site): Executor {
+  const { plan } = logic;
+  const segment = plan.segments[order.segment];
+  const place: Place = { topology: plan.topology, segment: segment?.name, executor: order.index };
+  const opening = segment?.exchange === undefined ? undefined : plan.exchanges[segment.exchange];
+  const executor: Executor = new Executor({
+    place,
+    outbox: outboxOf(wiring, order, logic, site),
+    counters: new ExecutorCounters(wiring.counters, order.number),
+    nowMs: site.clock.nowMs,
+    wake: () => site.pump.wake(),
+    sourceErrors: opening?.name === 'input' && opening.from.length === 1 && opening.from[0] === caller,
+  });
+  const outlets = order.outlets.map((outlet) => outlet.exchange);
+  const options = { index: order.index, strict: wiring.strict };
+  const program = logic.program(order.segment, outlets, executor, options);
+  const input = logic.feed(order.segment, () => site.pump.nudge(executor)) ?? inboxOf(order, logic, executor, site);
+  executor.start(program, input);
+  return executor;
+}
+
+export function outboxOf(wiring: Wiring, order: ExecutorOrder, logic: Logic, site: Site): Outbox {
+  const outlets = order.outlets.map((outlet) => outletOptions(outlet, wiring, order.number, logic, site));
+  return new Outbox(outlets, wiring.maxParkedBytes);
+}
+
+export function inboxOf(order: Pick<ExecutorOrder, 'inputs'>, logic: Logic, executor: Executor, site: Site): Input {
+  const channels = order.inputs.map(({ exchange, channel }) => ({
+    reader: ringReader(channel.memory, site.bellOf(channel.peer)),
+    decoder: logic.codec(exchange).decoder(),
+    generation: channel.generation,
+  }));
+  return new Inbox(channels, (fault) => executor.receive(fault));
+}
+
+function outletOptions(outlet: OutletOrder, wiring: Wiring, source: number, logic: Logic, site: Site): OutletOptions {
+  const { exchange, targets, discard } = outlet;
+  const { kind, name, local } = logic.plan.exchanges[exchange] as ExchangePlan;
+  const near = local ? targets.flatMap((target, index) => (target.peer === site.thread ? [index] : [])) : [];
+  const { counters, counted } = wiring;
+  const countersOf = (channel: number): ChannelCounters => new ChannelCounters(counters, counted, channel);
+  return {
+    route: { kind, fn: logic.route(exchange), name, near },
+    discard: discard === undefined ? undefined : countersOf(discard),
+    targets: targets.map(({ channel, memory, generation, peer }) => ({
+      writer: ringWriter(memory, site.bellOf(peer)),
+      codec: logic.codec(exchange),
+      rule: wiring.rules[exchange] as (typeof wiring.rules)[number],
+      counters: countersOf(channel),
+      generation,
+      source,
+    })),
+  };
+}

@@ -1,0 +1,121 @@
+/**
+ * The caller's two ends of a run as programs of executors: values that go in, and values that come out.
+ * Owns no state of the run. Never throws into the user's source: what goes wrong ends the run.
+ */
+
+import { type Input, none } from './input.js';
+import type { Program, ProgramHost } from './program.js';
+
+/** What takes the values of an output. */
+export interface OutputSink {
+  next(value: unknown): void;
+  complete(): void;
+}
+
+/** Hands every input value to every outlet: the caller's thread routes, and does nothing else. */
+export class PassOn implements Program {
+  readonly #host: ProgramHost;
+  readonly #open: Set<number>;
+  readonly suspended = false;
+  readonly subscribed = true;
+  readonly ready = true;
+
+  constructor(host: ProgramHost) {
+    this.#host = host;
+    this.#open = new Set(host.emit.keys());
+  }
+
+  get finished(): boolean {
+    return this.#open.size === 0;
+  }
+
+  start(): void {}
+
+  next(value: unknown): void {
+    for (const outlet of this.#open) (this.#host.emit[outlet] as (value: unknown) => void)(value);
+  }
+
+  complete(): void {
+    for (const outlet of this.#open) this.#host.end(outlet);
+    this.#open.clear();
+  }
+
+  error(reason: unknown): void {
+    this.#host.fail(reason, 'source', { operator: 'the input' });
+  }
+
+  resume(): void {}
+
+  closeOutlet(outlet: number): void {
+    this.#open.delete(outlet);
+  }
+
+  stop(): void {
+    this.#open.clear();
+  }
+}
+
+/** Hands every value that arrives to the subscriber of an output. */
+export class HandOver implements Program {
+  readonly #sink: OutputSink;
+  readonly suspended = false;
+  readonly subscribed = true;
+  readonly ready = true;
+  readonly finished = false;
+
+  constructor(sink: OutputSink) {
+    this.#sink = sink;
+  }
+
+  start(): void {}
+
+  next(value: unknown): void {
+    this.#sink.next(value);
+  }
+
+  complete(): void {
+    this.#sink.complete();
+  }
+
+  error(): void {}
+  resume(): void {}
+  closeOutlet(): void {}
+  stop(): void {}
+}
+
+/** The input of a source that knows no demand: values enter by `push`, so there is nothing to take. */
+export class PushInput implements Input {
+  readonly #onFinish: () => void;
+  #wake: () => void = () => {};
+  ended = false;
+
+  constructor(onFinish: () => void) {
+    this.#onFinish = onFinish;
+  }
+
+  /** This input, for the executor that is woken by `wake`. */
+  readonly withWake = (wake: () => void): Input => {
+    this.#wake = wake;
+    return this;
+  };
+
+  /** The source has completed. */
+  complete(): void {
+    this.ended = true;
+    this.#wake();
+  }
+
+  take(): unknown {
+    return none;
+  }
+
+  finish(): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.#onFinish();
+  }
+
+  discard(): number {
+    return 0;
+  }
+}

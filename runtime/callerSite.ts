@@ -1,0 +1,35 @@
+/**
+ * The calling thread as a site of executors: its pump and its sleep cell, one per JavaScript thread, made when first needed.
+ * Owns both. Never keeps the process alive.
+ */
+
+import type { Site } from './assemble.js';
+import { type Bell, createBell, createSleepCell, Sleeper } from './channel.js';
+import { clock } from './clock.js';
+import { callerThread } from './order.js';
+import { Pump } from './pump.js';
+
+export interface CallerSite {
+  readonly cell: SharedArrayBuffer;
+  readonly pump: Pump;
+  readonly bell: Bell;
+}
+
+let site: CallerSite | undefined;
+
+export function callerSite(): CallerSite {
+  site ??= makeSite();
+  return site;
+}
+
+/** The caller's site within a run that knows these bells. */
+export function siteWith(bells: ReadonlyMap<number, Bell>): Site {
+  const { pump, bell } = callerSite();
+  return { thread: callerThread, pump, clock, bellOf: (thread) => bells.get(thread) ?? bell };
+}
+
+function makeSite(): CallerSite {
+  const cell = createSleepCell();
+  const pump: Pump = new Pump(clock, new Sleeper(cell), () => false);
+  return { cell, pump, bell: createBell(cell, () => pump.wake()) };
+}

@@ -1,0 +1,137 @@
+/**
+ * Debatching: the frames of all channels of an executor as single values.
+ * Owns the decoded rest of one frame. Takes frames from the channels in turn, so no channel waits for more than one frame of another.
+ * Never keeps ring memory: a frame is decoded and released before its first value is handed out.
+ */
+
+import type { ChannelReader } from './channel.js';
+import type { Decoder } from './codec.js';
+import { MillraceError } from './errors.js';
+import type { Fault } from './fault.js';
+import { decodeFault } from './faultFrame.js';
+import { type Header, headerBytes, kinds, lastPart, readHeader } from './frame.js';
+import { type Input, none } from './input.js';
+
+export interface InboxChannel {
+  readonly reader: ChannelReader;
+  readonly decoder: Decoder;
+  readonly generation: number;
+}
+
+interface Lane extends InboxChannel {
+  /** Pieces of a frame that was too long for the ring. */
+  parts: Uint8Array[];
+  ended: boolean;
+}
+
+export class Inbox implements Input {
+  readonly #lanes: readonly Lane[];
+  readonly #onFault: (fault: Fault) => void;
+  #values: readonly unknown[] = [];
+  #at = 0;
+  #turn = 0;
+  #open: number;
+  #finished = false;
+
+  constructor(channels: readonly InboxChannel[], onFault: (fault: Fault) => void) {
+    this.#lanes = channels.map((channel) => ({ ...channel, parts: [], ended: false }));
+    this.#open = channels.length;
+    this.#onFault = onFault;
+  }
+
+  take(): unknown {
+    while (this.#at >= this.#values.length) if (!this.#load()) return none;
+    return this.#values[this.#at++];
+  }
+
+  get ended(): boolean {
+    return this.#finished || (this.#at >= this.#values.length && this.#open === 0);
+  }
+
+  finish(): void {
+    for (const lane of this.#lanes) if (!lane.ended) lane.reader.finish();
+    this.#finished = true;
+  }
+
+  // The producers learn of it later: what is on its way is read, so that none of them waits for room, and counted.
+  discard(): number {
+    let count = this.#values.length - this.#at;
+    this.#values = [];
+    this.#at = 0;
+    for (const { reader } of this.#lanes) {
+      for (let frame = reader.next(); frame !== undefined; frame = reader.next()) {
+        count += headerOf(frame).count;
+        reader.release();
+      }
+    }
+    return count;
+  }
+
+  /** Reads the next frame of the channels in turn. */
+  #load(): boolean {
+    this.#values = [];
+    this.#at = 0;
+    if (this.#open === 0) return false;
+    for (let i = 0; i < this.#lanes.length; i++) {
+      const index = (this.#turn + i) % this.#lanes.length;
+      const lane = this.#lanes[index] as Lane;
+      if (lane.ended || !this.#read(lane)) continue;
+      this.#turn = index + 1;
+      return true;
+    }
+    return false;
+  }
+
+  #read(lane: Lane): boolean {
+    const frame = lane.reader.next();
+    if (frame === undefined) {
+      if (lane.reader.ended) {
+        lane.ended = true;
+        this.#open--;
+      }
+      return false;
+    }
+    const header = headerOf(frame);
+    const payload = frame.subarray(headerBytes, headerBytes + header.bytes);
+    // A frame of an older run in a ring that was used again.
+    if (header.generation !== lane.generation) {
+      lane.reader.release();
+      return true;
+    }
+    switch (header.kind) {
+      case kinds.data:
+        this.#values = lane.decoder.decode(payload, header.count, header.flags);
+        lane.reader.release();
+        return true;
+      case kinds.part:
+        lane.parts.push(payload.slice());
+        lane.reader.release();
+        if ((header.flags & lastPart) !== 0) this.#join(lane);
+        return true;
+      case kinds.error: {
+        const fault = decodeFault(payload.slice());
+        lane.reader.release();
+        this.#onFault(fault);
+        return true;
+      }
+      default:
+        throw new MillraceError('ERR_FRAME', `a frame of kind ${header.kind} has no meaning here`);
+    }
+  }
+
+  /** The pieces form a frame of their own, header included. */
+  #join(lane: Lane): void {
+    const whole = Buffer.concat(lane.parts);
+    lane.parts = [];
+    const header = headerOf(whole);
+    this.#values = lane.decoder.decode(
+      whole.subarray(headerBytes, headerBytes + header.bytes),
+      header.count,
+      header.flags,
+    );
+  }
+}
+
+function headerOf(frame: Uint8Array): Header {
+  return readHeader(new DataView(frame.buffer, frame.byteOffset, frame.byteLength), 0);
+}

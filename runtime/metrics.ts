@@ -1,0 +1,123 @@
+/**
+ * Counters in shared memory, exact and without messages: each has one writer, the thread that owns what it counts.
+ * Owns the layout and the reading of it into what `run.metrics()` returns.
+ *
+ *   executors   [ in out discarded parkedBytes restarts ] × executors
+ *   channels    [ values frames bytes dropped fill, then one count per flush reason ] × channels
+ *
+ * Float64 words, aligned, so a reader sees a whole number; counts are exact up to 2^53.
+ */
+
+export const flushReasons = ['size', 'bytes', 'age', 'idle', 'asleep', 'starved', 'end', 'error', 'explicit'] as const;
+export type FlushReason = (typeof flushReasons)[number];
+
+const executorWords = 5;
+const channelWords = 5 + flushReasons.length;
+
+export interface ExecutorMetrics {
+  /** `segment/index`. */
+  readonly id: string;
+  /** Index of the thread in the run; -1 is the calling thread. */
+  readonly thread: number;
+  readonly in: number;
+  readonly out: number;
+  /** Values that arrived when no step wanted them any more. */
+  readonly discarded: number;
+  readonly parkedBytes: number;
+  readonly restarts: number;
+}
+
+export interface ChannelMetrics {
+  /** `exchange:producer->consumer`. */
+  readonly id: string;
+  readonly values: number;
+  readonly frames: number;
+  readonly bytes: number;
+  /** Values emitted when the consumer wanted no more. */
+  readonly dropped: number;
+  /** Bytes written and not yet read, when last sent. */
+  readonly fill: number;
+  readonly flushes: Readonly<Record<FlushReason, number>>;
+}
+
+export interface RunMetrics {
+  readonly threads: number;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Values taken from the input, or from all pulls. */
+  readonly in: number;
+  /** Values handed to subscribers. */
+  readonly out: number;
+  readonly executors: readonly ExecutorMetrics[];
+  readonly channels: readonly ChannelMetrics[];
+}
+
+/** Counters of one executor; plain fields of its thread, copied to shared memory once a slice. */
+export class ExecutorCounters {
+  in = 0;
+  out = 0;
+  discarded = 0;
+  parkedBytes = 0;
+  readonly #words: Float64Array;
+
+  constructor(memory: SharedArrayBuffer, executor: number) {
+    this.#words = new Float64Array(memory, executor * executorWords * 8, executorWords);
+  }
+
+  publish(): void {
+    const words = this.#words;
+    words[0] = this.in;
+    words[1] = this.out;
+    words[2] = this.discarded;
+    words[3] = this.parkedBytes;
+  }
+}
+
+/** Counters of one channel, written once a frame. */
+export class ChannelCounters {
+  readonly #words: Float64Array;
+
+  constructor(memory: SharedArrayBuffer, executors: number, channel: number) {
+    this.#words = new Float64Array(memory, (executors * executorWords + channel * channelWords) * 8, channelWords);
+  }
+
+  sent(reason: FlushReason, values: number, frames: number, bytes: number, fill: number): void {
+    const words = this.#words;
+    this.#add(0, values);
+    this.#add(1, frames);
+    this.#add(2, bytes);
+    words[4] = fill;
+    this.#add(5 + flushReasons.indexOf(reason), 1);
+  }
+
+  dropped(values: number): void {
+    this.#add(3, values);
+  }
+
+  #add(word: number, by: number): void {
+    this.#words[word] = (this.#words[word] as number) + by;
+  }
+}
+
+export function createCounters(executors: number, channels: number): SharedArrayBuffer {
+  return new SharedArrayBuffer((executors * executorWords + channels * channelWords) * 8);
+}
+
+export function readExecutor(memory: SharedArrayBuffer, executor: number, id: string, thread: number): ExecutorMetrics {
+  const [taken = 0, out = 0, discarded = 0, parkedBytes = 0, restarts = 0] = new Float64Array(
+    memory,
+    executor * executorWords * 8,
+    executorWords,
+  );
+  return { id, thread, in: taken, out, discarded, parkedBytes, restarts };
+}
+
+export function readChannel(memory: SharedArrayBuffer, executors: number, channel: number, id: string): ChannelMetrics {
+  const words = new Float64Array(memory, (executors * executorWords + channel * channelWords) * 8, channelWords);
+  const [values = 0, frames = 0, bytes = 0, dropped = 0, fill = 0] = words;
+  const flushes = Object.fromEntries(flushReasons.map((reason, i) => [reason, words[5 + i] ?? 0])) as Record<
+    FlushReason,
+    number
+  >;
+  return { id, values, frames, bytes, dropped, fill, flushes };
+}

@@ -1,0 +1,241 @@
+/**
+ * Output batching for one consumer: the open batch, and the frames that found no room.
+ * Owns the rule that order is kept: while frames are parked, later ones queue behind them.
+ * Never waits and never reads time: `nowMs` is an argument.
+ */
+
+import type { BatchRule } from './batch.js';
+import type { ChannelWriter } from './channel.js';
+import type { CodecPair, Encoder } from './codec.js';
+import { headerBytes, type Kind, kinds, lastPart, writeHeader } from './frame.js';
+import type { ChannelCounters, FlushReason } from './metrics.js';
+
+export interface TargetOptions {
+  readonly writer: ChannelWriter;
+  readonly codec: CodecPair;
+  readonly rule: BatchRule;
+  readonly counters: ChannelCounters;
+  readonly generation: number;
+  /** Number of the producing executor, for the frame header. */
+  readonly source: number;
+  /** Told when parked bytes change, so that the executor knows whether it has room. */
+  readonly onParked: (bytes: number) => void;
+}
+
+interface Parked {
+  readonly bytes: Uint8Array;
+  readonly reason: FlushReason;
+  readonly count: number;
+  /** Where the next piece begins, of a frame too long for the ring. */
+  sent: number;
+}
+
+export class Target {
+  readonly #options: TargetOptions;
+  readonly #writer: ChannelWriter;
+  readonly #encoder: Encoder;
+  readonly #rule: BatchRule;
+  readonly #parked: Parked[] = [];
+  /** Longest frame of a batch; longer ones hold a single value. */
+  readonly #maxPayload: number;
+  #openedMs = 0;
+  #firstId = 0;
+  #ending = false;
+  #ended = false;
+
+  constructor(options: TargetOptions) {
+    this.#options = options;
+    this.#writer = options.writer;
+    this.#encoder = options.codec.encoder();
+    this.#rule = options.rule;
+    this.#maxPayload = Math.min(options.rule.bytes, (options.writer.maxFrame >> 2) - headerBytes);
+  }
+
+  /** The consumer wants no more. */
+  get finished(): boolean {
+    return this.#writer.finished;
+  }
+
+  /** Everything was sent and the end announced. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** When the oldest value must leave; Infinity without an open batch. */
+  get deadlineMs(): number {
+    return this.#encoder.count === 0 ? Number.POSITIVE_INFINITY : this.#openedMs + this.#rule.flushMs;
+  }
+
+  /** Takes a value into the open batch, as a snapshot. Throws ERR_VALUE. */
+  add(value: unknown, nowMs: number): void {
+    if (this.#writer.finished) {
+      this.#options.counters.dropped(1);
+      return;
+    }
+    const encoder = this.#encoder;
+    encoder.add(value);
+    if (encoder.count === 1) {
+      this.#openedMs = nowMs;
+      if (this.#rule.idle && this.#parked.length === 0 && this.#writer.readerAsleep) {
+        this.flush('asleep');
+        return;
+      }
+    }
+    if (encoder.count >= this.#rule.size) this.flush('size');
+    else if (encoder.bytes >= this.#maxPayload) this.flush('bytes');
+  }
+
+  /** Sends what has come of age. */
+  flushDue(nowMs: number): void {
+    if (this.#encoder.count > 0 && nowMs >= this.deadlineMs) this.flush('age');
+  }
+
+  /** Sends what there is because the executor has nothing more to do. Says whether anything was sent. */
+  flushIdle(): boolean {
+    if (!this.#rule.idle || this.#encoder.count === 0) return false;
+    this.flush('idle');
+    return true;
+  }
+
+  flush(reason: FlushReason): void {
+    const { count } = this.#encoder;
+    if (count === 0) return;
+    this.#sendBatch(0, count, reason);
+    this.#encoder.clear();
+  }
+
+  /** Appends a frame of another kind, such as an error, behind what was emitted. */
+  sendFrame(kind: Kind, payload: Uint8Array, reason: FlushReason): void {
+    this.#send(this.#frame(kind, payload, 0, 0), reason, 0);
+  }
+
+  /** Nothing follows: the end is announced as soon as everything is sent. */
+  end(reason: FlushReason): void {
+    this.flush(reason);
+    this.#ending = true;
+    this.#settle();
+  }
+
+  /** Sends what is parked, as far as there is room. Says whether anything was sent. */
+  pump(): boolean {
+    if (this.#parked.length === 0) return false;
+    if (this.#writer.finished) {
+      this.#discardParked();
+      return true;
+    }
+    let progress = false;
+    for (let first = this.#parked[0]; first !== undefined && this.#write(first); first = this.#parked[0]) {
+      progress = true;
+      this.#parked.shift();
+      this.#options.onParked(-first.bytes.length);
+    }
+    this.#settle();
+    return progress;
+  }
+
+  // The estimate that filled the batch may have been low: a batch above its bytes is halved, a single value travels alone.
+  #sendBatch(from: number, to: number, reason: FlushReason): void {
+    const { payload, flags } = this.#encoder.encode(from, to);
+    if (payload.length > this.#maxPayload && to - from > 1) {
+      const middle = (from + to) >> 1;
+      this.#sendBatch(from, middle, reason);
+      this.#sendBatch(middle, to, reason);
+      return;
+    }
+    this.#send(this.#frame(kinds.data, payload, to - from, flags), reason, to - from);
+  }
+
+  #frame(kind: Kind, payload: Uint8Array, count: number, flags: number): Uint8Array {
+    const { generation, source, codec } = this.#options;
+    const frame = scratch(headerBytes + payload.length);
+    writeHeader(viewOf(frame), 0, {
+      kind,
+      flags,
+      codec: codec.id,
+      generation,
+      source,
+      count,
+      bytes: payload.length,
+      firstId: this.#firstId,
+    });
+    frame.set(payload, headerBytes);
+    this.#firstId = (this.#firstId + count) >>> 0;
+    return frame;
+  }
+
+  #send(frame: Uint8Array, reason: FlushReason, count: number): void {
+    const entry: Parked = { bytes: frame, reason, count, sent: 0 };
+    if (this.#parked.length === 0 && this.#write(entry)) return;
+    // The scratch buffer is used again; a frame beyond it is ours alone.
+    this.#parked.push({ ...entry, bytes: frame.buffer === shared.buffer ? frame.slice() : frame });
+    this.#options.onParked(frame.length);
+  }
+
+  /** Writes a frame, or the pieces of one, as far as there is room; true when all of it is in the ring. */
+  #write(entry: Parked): boolean {
+    const { bytes, reason, count } = entry;
+    const { maxFrame } = this.#writer;
+    if (bytes.length <= maxFrame) {
+      const room = this.#writer.reserve(bytes.length);
+      if (room === undefined) return false;
+      room.set(bytes);
+      this.#writer.commit(bytes.length);
+    } else {
+      while (entry.sent < bytes.length) if (!this.#writePart(entry)) return false;
+    }
+    this.#options.counters.sent(reason, count, 1, bytes.length, this.#writer.fill);
+    return true;
+  }
+
+  /** A frame longer than the ring takes keeps its place: its pieces follow each other through the same ring. */
+  #writePart(entry: Parked): boolean {
+    const { bytes } = entry;
+    const length = Math.min(this.#writer.maxFrame - headerBytes, bytes.length - entry.sent);
+    const room = this.#writer.reserve(headerBytes + length);
+    if (room === undefined) return false;
+    const { generation, source, codec } = this.#options;
+    const flags = entry.sent + length === bytes.length ? lastPart : 0;
+    const header = {
+      kind: kinds.part,
+      flags,
+      codec: codec.id,
+      generation,
+      source,
+      count: 0,
+      bytes: length,
+      firstId: 0,
+    };
+    writeHeader(viewOf(room), 0, header);
+    room.set(bytes.subarray(entry.sent, entry.sent + length), headerBytes);
+    this.#writer.commit(headerBytes + length);
+    entry.sent += length;
+    return true;
+  }
+
+  #discardParked(): void {
+    for (const { bytes, count } of this.#parked.splice(0)) {
+      this.#options.counters.dropped(count);
+      this.#options.onParked(-bytes.length);
+    }
+    this.#settle();
+  }
+
+  #settle(): void {
+    if (!this.#ending || this.#ended || this.#parked.length > 0) return;
+    this.#ended = true;
+    this.#writer.end();
+  }
+}
+
+/** One buffer per thread for the frame that is being made: it is copied into the ring, or parked as a copy. */
+let shared: Uint8Array = new Uint8Array(64 * 1024);
+
+function scratch(bytes: number): Uint8Array {
+  if (bytes > 1024 * 1024) return new Uint8Array(bytes);
+  if (bytes > shared.length) shared = new Uint8Array(bytes * 2);
+  return shared.subarray(0, bytes);
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

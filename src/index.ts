@@ -1,0 +1,33 @@
+/**
+ * millrace: RxJS pipelines on worker threads. The public names, no logic.
+ * Operators are in 'millrace/operators'; no name here is one that RxJS has.
+ */
+
+export { broadcast } from '../operators/broadcast.js';
+export type { ExchangeOptions } from '../operators/cut.js';
+export { gather } from '../operators/gather.js';
+export { type Keyed, type KeyOf, keyBy } from '../operators/keyBy.js';
+export { route } from '../operators/route.js';
+export { type ShuffleOptions, shuffle } from '../operators/shuffle.js';
+export { spreadKey } from '../operators/spreadKey.js';
+export { union } from '../operators/union.js';
+export type { Batch, BatchOptions } from '../runtime/batch.js';
+export type { Codec, ValueCodec } from '../runtime/codec.js';
+export { type ErrorCode, isMillraceError, MillraceError } from '../runtime/errors.js';
+export type { ChannelMetrics, ExecutorMetrics, FlushReason, RunMetrics } from '../runtime/metrics.js';
+export type { PlanDescription } from './describe.js';
+export type { RunOptions } from './options.js';
+export { type Pullable, pull } from './pull.js';
+export type { Run } from './run.js';
+export { createRuntime, type Runtime, type RuntimeOptions, type WorkerOptions } from './runtime.js';
+export type { TopologyOptions } from './topology.js';
+export {
+  type Applied,
+  type Args,
+  type Outputs,
+  type Results,
+  type Source,
+  source,
+  type Topology,
+  topology,
+} from './topology.js';

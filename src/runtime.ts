@@ -1,0 +1,100 @@
+/**
+ * Runtimes as the app sees them: a pool of threads and the runs that are alive on it.
+ * Owns the lazy shared runtime. Never keeps the process alive.
+ */
+
+import { availableParallelism } from 'node:os';
+import { isMainThread, workerData } from 'node:worker_threads';
+import { MillraceError } from '../runtime/errors.js';
+import { checkKeys, show } from '../runtime/option.js';
+import { Pool, type WorkerOptions } from '../runtime/pool.js';
+import type { Run } from './run.js';
+
+export type { WorkerOptions } from '../runtime/pool.js';
+
+export interface RuntimeOptions {
+  /** Threads of the pool, started when first needed; default: `availableParallelism()`. */
+  readonly threads?: number;
+  /** Passed to every thread: memory limits, environment, flags. */
+  readonly workerOptions?: WorkerOptions;
+  /** The file threads start from; default: `millrace/worker`. For bundlers. */
+  readonly entry?: URL;
+}
+
+/** A pool of warm threads. Idle threads never keep the process alive. */
+export interface Runtime extends AsyncDisposable {
+  readonly threads: number;
+  /** The runs that are alive. */
+  readonly runs: readonly Run[];
+  /** Ends all runs with `ERR_CLOSED` and all threads; resolves when they are gone. */
+  close(): Promise<void>;
+}
+
+const runtimes = new WeakMap<Runtime, RuntimeState>();
+
+/** What the library knows of a runtime. */
+export interface RuntimeState {
+  readonly pool: Pool;
+  readonly runs: Map<Run, (reason: MillraceError) => void>;
+}
+
+/**
+ * Makes a runtime of its own: its own threads, memory limits, environment.
+ *
+ * ```ts
+ * await using runtime = createRuntime({ threads: 4, workerOptions: { resourceLimits: { maxOldGenerationSizeMb: 512 } } });
+ * lines$.pipe(wordCount({ runtime })).subscribe(show);
+ * ```
+ */
+export function createRuntime(options: RuntimeOptions = {}): Runtime {
+  checkKeys(options, ['threads', 'workerOptions', 'entry'], 'createRuntime()');
+  const { threads = availableParallelism(), workerOptions = {}, entry = defaultEntry() } = options;
+  if (!(Number.isInteger(threads) && threads >= 1 && threads <= 1024)) {
+    throw new MillraceError(
+      'ERR_OPTION',
+      `threads of createRuntime() must be a whole number from 1 to 1024, got ${show(threads)}`,
+    );
+  }
+  if (!(entry instanceof URL))
+    throw new MillraceError('ERR_OPTION', `entry of createRuntime() must be a URL, got ${show(entry)}`);
+  checkKeys(workerOptions, ['resourceLimits', 'env', 'execArgv'], 'workerOptions of createRuntime()');
+  const state: RuntimeState = { pool: new Pool(threads, entry, workerOptions), runs: new Map() };
+  const close = async (): Promise<void> => {
+    const closed = state.pool.close();
+    for (const end of [...state.runs.values()]) end(new MillraceError('ERR_CLOSED', 'the runtime was closed'));
+    await closed;
+  };
+  const runtime: Runtime = {
+    threads,
+    get runs() {
+      return [...state.runs.keys()];
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+  runtimes.set(runtime, state);
+  return runtime;
+}
+
+export function isRuntime(value: unknown): value is Runtime {
+  return typeof value === 'object' && value !== null && runtimes.has(value as Runtime);
+}
+
+let shared: RuntimeState | undefined;
+
+/** The state of a runtime, or of the shared one. */
+export function stateOf(runtime: Runtime | undefined): RuntimeState {
+  if (runtime !== undefined) return runtimes.get(runtime) as RuntimeState;
+  shared ??= { pool: new Pool(availableParallelism(), defaultEntry(), {}), runs: new Map() };
+  return shared;
+}
+
+/** The entry beside this file; run from TypeScript sources it does not exist, and the built one of the package serves. */
+function defaultEntry(): URL {
+  return new URL('./worker.js', import.meta.url);
+}
+
+/** Only threads we started count: a test runner's own worker is an ordinary caller. */
+export function isMillraceThread(): boolean {
+  return !isMainThread && typeof workerData === 'object' && workerData !== null && 'millrace' in workerData;
+}
