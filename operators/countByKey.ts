@@ -4,25 +4,17 @@
 
 import type { OperatorFunction } from 'rxjs';
 import type { KeyOf } from './keyBy.js';
-import { scanByKey, scanByKeyKernel } from './scanByKey.js';
+import { keyedScan, keyedScanKernel } from './scanByKey.js';
 import type { Lower } from './step.js';
 
 const plusOne = (count: unknown): number => (count as number) + 1;
 const zero = (): number => 0;
 
 export function countByKeyKernel(): Lower {
-  return scanByKeyKernel(plusOne, zero);
+  return keyedScanKernel(plusOne, zero, 'countByKey');
 }
 
-/**
- * Emits `[key, count so far]` for every value. Needs keyBy() before it.
- *
- * ```text
- *     --a-----b-----a------|
- *     countByKey()
- *     --[a,1]-[b,1]-[a,2]--|
- * ```
- */
+/** The plain form; the menu has the documentation. */
 export function countByKey<T>(): OperatorFunction<T, readonly [key: KeyOf<T>, count: number]> {
-  return scanByKey<T, number>(plusOne, zero);
+  return keyedScan(plusOne, zero, 'countByKey');
 }

@@ -10,10 +10,10 @@ import { type Codec, checkCodec } from '../runtime/codec.js';
 import { MillraceError } from '../runtime/errors.js';
 import { checkKeys, show } from '../runtime/option.js';
 import type { ExchangeKind } from '../runtime/plan.js';
-import { Flow, nodeNow } from './flow.js';
-import { type CutNode, flowLost, recordingNow } from './recording.js';
+import { Flow, flowLost, nodeNow } from './flow.js';
+import { type CutNode, recordingNow } from './recording.js';
 
-export type CutKind = Exclude<ExchangeKind, 'output'>;
+export type CutKind = Exclude<ExchangeKind, 'input' | 'output'>;
 
 export interface ExchangeOptions<T = unknown> {
   /** Executors of the segment it opens; default 1, never taken from the machine. */
@@ -55,15 +55,31 @@ export function checkCut(kind: CutKind, options: unknown, known: readonly string
   if (local !== undefined && typeof local !== 'boolean') {
     throw new MillraceError('ERR_OPTION', `local of ${kind}() must be true or false, got ${show(local)}`);
   }
-  if (name !== undefined) checkName(name, `name of ${kind}()`);
+  if (name !== undefined) checkStreamName(name, `name of ${kind}()`);
   return options as CutOptions;
 }
 
 export function checkName(name: unknown, where: string): void {
   if (typeof name !== 'string' || name === '')
-    throw new MillraceError('ERR_NAME', `${where} must be a text, got ${show(name)}`);
+    throw new MillraceError('ERR_NAME', `${where} must be a text that is not empty, got ${show(name)}`);
   if (name.startsWith('@'))
-    throw new MillraceError('ERR_NAME', `${where}: ${show(name)} starts with @, which is for the system`);
+    throw new MillraceError(
+      'ERR_NAME',
+      `${where}: ${show(name)} starts with @, which is for the system. Choose another`,
+    );
+}
+
+/** What `batches` and plans say of no exchange or output in particular. */
+const reserved: ReadonlyMap<unknown, string> = new Map([
+  ['default', 'means all streams without a batch of their own'],
+  ['caller', 'is the thread that subscribes'],
+]);
+
+/** Exchanges, the segments they open and outputs share one name space. */
+export function checkStreamName(name: unknown, where: string): void {
+  checkName(name, where);
+  const meaning = reserved.get(name);
+  if (meaning !== undefined) throw new MillraceError('ERR_NAME', `${where}: ${show(name)} ${meaning}. Choose another`);
 }
 
 export function checkFunction(fn: unknown, what: string): void {
@@ -84,7 +100,8 @@ export function cut<T>(
         node.recording.add<CutNode>({ kind: 'cut', cut: kind, parents: [node], options, fn: fn as never }),
       );
     }
-    if (recordingNow() !== undefined) throw flowLost(`${kind}()`, source);
+    const recording = recordingNow();
+    if (recording !== undefined) throw flowLost(recording, `${kind}()`, source);
     return inline(source);
   };
 }

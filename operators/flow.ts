@@ -6,7 +6,7 @@
 
 import { isObservable, Observable, type Observer, type OperatorFunction, type Subscription } from 'rxjs';
 import { MillraceError } from '../runtime/errors.js';
-import { type Node, type Recording, record, recordingNow, type StepNode } from './recording.js';
+import { callSite, type Node, type Recording, record, recordingNow, type StepNode } from './recording.js';
 import { opaque, type Step } from './step.js';
 
 export type Operation = (source: never) => unknown;
@@ -35,12 +35,15 @@ export class Flow<T> extends Observable<T> {
 
   // Two signatures of Observable meet here (`pipe` of any length); the operations are applied one by one, each to a Flow.
   override pipe(...operations: readonly Operation[]): never {
-    return this.#node.recording.atSite(() => pipeAll(this, operations)) as never;
+    const { recording } = this.#node;
+    if (recording.connect !== undefined) return super.pipe(...(operations as [])) as never;
+    return recording.atSite(() => pipeAll(this, operations)) as never;
   }
 
   /** RxJS operators come back through here. A foreign `this` (ConnectableObservable copies `lift`) has no brand. */
   override lift<R>(operator?: unknown): Observable<R> {
-    if (!(#node in this)) return plainLift.call(this, operator) as Observable<R>;
+    if (!(#node in this) || this.#node.recording.connect !== undefined)
+      return plainLift.call(this, operator) as Observable<R>;
     const apply = (source: Observable<unknown>): Observable<unknown> => plainLift.call(source, operator);
     return recordStep(this.#node, opaque(apply)) as Observable<R>;
   }
@@ -63,19 +66,49 @@ function subscribedWhilePlanning(recording: Recording): MillraceError {
       'ERR_FLOW_SUBSCRIBED',
       'a stream of build was subscribed while planning; build only describes the pipeline. ' +
         'Return the streams you want as outputs and subscribe outside the topology',
+      { at: callSite() },
     ),
+  );
+}
+
+/** A cut or union was reached, while planning, with a stream the plan cannot follow. */
+export function flowLost(recording: Recording, what: string, source: Observable<unknown>): MillraceError {
+  const plain =
+    `a plain ${source.constructor?.name ?? 'Observable'}, so what comes before it would not be part of the plan. ` +
+    'Hand-written operators and creation functions of RxJS hide the stream they start from: pass operators to .pipe() one by one, ' +
+    'use pipe() of millrace/operators, start from pull(), or fan in with union()';
+  const given =
+    Flow.nodeOf(source) === undefined
+      ? plain
+      : 'a stream of another build. Start from the input of this build, or from pull()';
+  return recording.refuse(
+    new MillraceError('ERR_FLOW_LOST', `${what} was given ${given}`, { operator: what, at: callSite() }),
   );
 }
 
 /** Applies operations from left to right; each sees a Flow as long as the plan can follow. */
 export function pipeAll(source: unknown, operations: readonly Operation[]): unknown {
   let stream = source;
-  for (const operation of operations) stream = applyTo(stream, operation);
+  const left = [...operations];
+  for (let operation = left.shift(); operation !== undefined; operation = left.shift()) {
+    let apply = operation;
+    let result = apply(stream as never);
+    // publish() and its kin are a step only together with the refCount() behind them.
+    while (isConnectable(result) && left.length > 0) {
+      const [first, next] = [apply, left.shift() as Operation];
+      apply = (from) => next(first(from) as never);
+      result = next(result as never);
+    }
+    stream = recorded(stream, apply, result);
+  }
   return stream;
 }
 
-function applyTo(stream: unknown, operation: Operation): unknown {
-  const result = operation(stream as never);
+function isConnectable(stream: unknown): boolean {
+  return isObservable(stream) && 'connect' in stream;
+}
+
+function recorded(stream: unknown, operation: Operation, result: unknown): unknown {
   const node = Flow.nodeOf(stream);
   if (node === undefined || Flow.nodeOf(result) !== undefined || !isObservable(result)) return result;
   return recordStep(node, opaque(operation as OperatorFunction<unknown, unknown>));

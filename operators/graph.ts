@@ -5,8 +5,8 @@
  */
 
 import { MillraceError } from '../runtime/errors.js';
-import { caller } from '../runtime/plan.js';
-import type { CutKind, CutOptions } from './cut.js';
+import { caller, type ExchangeKind } from '../runtime/plan.js';
+import { type CutOptions, checkStreamName } from './cut.js';
 import { Flow } from './flow.js';
 import { type CutNode, type Node, type Recording, type StepNode, shortSite, type UnionNode } from './recording.js';
 
@@ -18,7 +18,7 @@ export interface Tap {
 
 export interface Exchange {
   readonly name: string;
-  readonly kind: CutKind | 'output';
+  readonly kind: ExchangeKind;
   readonly taps: readonly Tap[];
   readonly to: number;
   readonly options: CutOptions;
@@ -41,7 +41,7 @@ export interface Graph {
   readonly exchanges: readonly Exchange[];
   readonly outputs: readonly number[];
   readonly segmentOf: ReadonlyMap<Node, number>;
-  /** Recorded streams that reach no output. */
+  /** Recorded streams that reach no output, and are no argument of an operator that does. */
   readonly unused: readonly Node[];
 }
 
@@ -50,23 +50,32 @@ export type Outputs = ReadonlyMap<string, Node>;
 /** The streams `build` returned, by name; a single one is `output`. */
 export function outputsOf(recording: Recording, built: unknown): Outputs {
   const single = Flow.nodeOf(built) !== undefined || !isRecord(built) || 'subscribe' in built;
-  const entries = single ? [['output', built] as const] : Object.entries(built);
-  if (entries.length === 0) throw lost('build returned a record without outputs');
+  const entries = single ? [[singleName(built), built] as const] : Object.entries(built);
+  if (entries.length === 0)
+    throw lost('build returned a record without outputs: return a stream, or a record of streams');
   return new Map(
     entries.map(([name, stream]) => {
+      checkStreamName(name, 'name of an output');
       const node = Flow.nodeOf(stream);
       if (node !== undefined && node.recording === recording) return [name, node];
       const what = node === undefined ? 'no stream of this build' : 'a stream of another build';
       throw lost(
         `output ${JSON.stringify(name)} is ${what}. Return what starts at the input of build or at pull(); ` +
           'creation functions of RxJS such as merge hide it: use union()',
+        node?.at,
       );
     }),
   );
 }
 
-function lost(message: string): MillraceError {
-  return new MillraceError('ERR_FLOW_LOST', message);
+/** Where nothing else names the only output, gather() at its end may. */
+function singleName(built: unknown): string {
+  const node = Flow.nodeOf(built);
+  return (node?.kind === 'cut' && node.cut === 'gather' ? node.options.name : undefined) ?? 'output';
+}
+
+function lost(message: string, at?: string): MillraceError {
+  return new MillraceError('ERR_FLOW_LOST', message, { at });
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -101,13 +110,14 @@ class GraphReader {
     for (const node of this.#recording.nodes) if (this.#used.has(node)) this.#place(node);
     const outputs = [...this.#outputs].map(([name, node]) => this.#output(name, node));
     refuseDoubleNames(this.#exchanges, this.#segments);
+    const known = ancestors([...this.#used].flatMap(capturedBy), this.#used);
     return {
       recording: this.#recording,
       segments: this.#segments,
       exchanges: this.#exchanges,
       outputs,
       segmentOf: this.#segmentOf,
-      unused: this.#recording.nodes.filter((node) => node.kind !== 'input' && !this.#used.has(node)),
+      unused: this.#recording.nodes.filter((node) => node.kind !== 'input' && !known.has(node)),
     };
   }
 
@@ -119,7 +129,7 @@ class GraphReader {
         else
           this.#open(node, {
             name: 'input',
-            kind: 'gather',
+            kind: 'input',
             taps: [{ segment: caller, node }],
             options: {},
             fn: undefined,
@@ -164,10 +174,9 @@ class GraphReader {
   #output(name: string, node: Node): number {
     const last = node.kind === 'cut' && this.#isLastHop(node) ? node : undefined;
     const options = last?.options ?? {};
+    if (options.name !== undefined && options.name !== name) throw otherName(name, options.name, node);
     const taps = this.#taps(last?.parents ?? [node]);
-    return (
-      this.#exchanges.push({ name: options.name ?? name, kind: 'output', taps, to: caller, options, fn: undefined }) - 1
-    );
+    return this.#exchanges.push({ name, kind: 'output', taps, to: caller, options, fn: undefined }) - 1;
   }
 
   #open(head: Node, exchange: Omit<Exchange, 'to'>): void {
@@ -202,10 +211,12 @@ class GraphReader {
     return this.#consumers.get(node) ?? [];
   }
 
-  #feedsOnlyCuts(node: Node): boolean {
+  /** A union that gets the input twice does not count: the caller's thread sends a value once. */
+  #feedsOnlyCuts(node: Node, met: Set<Node> = new Set()): boolean {
     if (this.#ends.has(node)) return false;
     return this.#consumersOf(node).every((next) => {
-      return next.kind === 'cut' ? !this.#isLastHop(next) : next.kind === 'union' && this.#feedsOnlyCuts(next);
+      if (next.kind === 'cut') return !this.#isLastHop(next);
+      return next.kind === 'union' && !met.has(next) && this.#feedsOnlyCuts(next, met.add(next));
     });
   }
 
@@ -221,12 +232,21 @@ class GraphReader {
   }
 
   #number(): number {
-    return this.#exchanges.filter((exchange) => exchange.name !== 'input').length + 1;
+    return this.#exchanges.filter((exchange) => exchange.kind !== 'input').length + 1;
   }
 }
 
-function ancestors(ends: Iterable<Node>): ReadonlySet<Node> {
-  const seen = new Set<Node>();
+/** Streams of this build among the arguments of a step. */
+export function capturedBy(node: Node): readonly Node[] {
+  if (node.kind !== 'step') return [];
+  return node.step.others.flatMap((other) => {
+    const captured = Flow.nodeOf(other);
+    return captured?.recording === node.recording ? [captured] : [];
+  });
+}
+
+function ancestors(ends: Iterable<Node>, known: Iterable<Node> = []): ReadonlySet<Node> {
+  const seen = new Set<Node>(known);
   const walk = (node: Node): void => {
     if (seen.has(node)) return;
     seen.add(node);
@@ -236,18 +256,30 @@ function ancestors(ends: Iterable<Node>): ReadonlySet<Node> {
   return seen;
 }
 
+/** The key of a record is where the user finds the output, so it cannot have another name. */
+function otherName(key: string, name: string, { at }: Node): MillraceError {
+  return new MillraceError(
+    'ERR_NAME',
+    `output ${JSON.stringify(key)} is named ${JSON.stringify(name)} by the gather() at its end (${shortSite(at)}): ` +
+      'leave that name out, or make it the key of the record',
+    { at },
+  );
+}
+
 function refuseDoubleNames(exchanges: readonly Exchange[], segments: readonly Segment[]): void {
-  const opened = segments.filter((segment) => segment.exchange === undefined);
+  // A segment bears the name of the exchange that opens it.
+  const outputs = exchanges.filter(({ to }) => to === caller);
   const seen = new Map<string, string>();
   for (const { name, at } of [
-    ...exchanges.map(({ name, taps }) => ({ name, at: shortSite(taps[0]?.node.at ?? '') })),
-    ...opened.map(({ name, head }) => ({ name, at: shortSite(head.at) })),
+    ...segments.map(({ name, head }) => ({ name, at: head.at })),
+    ...outputs.map(({ name, taps }) => ({ name, at: taps[0]?.node.at ?? '' })),
   ]) {
     const other = seen.get(name);
     if (other !== undefined) {
       throw new MillraceError(
         'ERR_NAME',
-        `two exchanges or outputs are named ${JSON.stringify(name)} (${other}, ${at}): give each its own name`,
+        `two exchanges or outputs are named ${JSON.stringify(name)} (${shortSite(other)}, ${shortSite(at)}): give each its own name`,
+        { at },
       );
     }
     seen.set(name, at);

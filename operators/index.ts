@@ -28,24 +28,51 @@ export { pipe } from './pipe.js';
 
 // ours
 
-/** {@inheritDoc byKeyScan.scanByKey} */
+/**
+ * Emits `[key, state]` for every value, with a state per key that begins at `seed(key)`. Needs keyBy() before it: elsewhere it
+ * is refused with `ERR_SCOPE`, or `ERR_KEY_LOST` behind a step that may emit at any time. State lives as long as its executor.
+ *
+ * ```text
+ *     --a1----b1----a2-----|
+ *     scanByKey((sum, v) => sum + v.n, () => 0)
+ *     --[a,1]-[b,1]-[a,3]--|
+ * ```
+ */
 export const scanByKey: typeof byKeyScan.scanByKey = define(
   byKeyScan.scanByKey,
   keyScoped('scanByKey'),
   byKeyScan.scanByKeyKernel,
 );
+/**
+ * Emits `[key, state]` once per key when the stream has ended, in the order in which keys were first seen. Needs keyBy() before it.
+ *
+ * ```text
+ *     --a1--b1--a2--|
+ *     reduceByKey((sum, v) => sum + v.n, () => 0)
+ *     --------------([a,3][b,1]|)
+ * ```
+ */
 export const reduceByKey: typeof byKeyReduce.reduceByKey = define(
   byKeyReduce.reduceByKey,
   keyScoped('reduceByKey', { endEmits: true }),
   byKeyReduce.reduceByKeyKernel,
 );
+/**
+ * Emits `[key, count so far]` for every value. Needs keyBy() before it.
+ *
+ * ```text
+ *     --a-----b-----a------|
+ *     countByKey()
+ *     --[a,1]-[b,1]-[a,2]--|
+ * ```
+ */
 export const countByKey: typeof byKeyCount.countByKey = define(
   byKeyCount.countByKey,
   keyScoped('countByKey'),
   byKeyCount.countByKeyKernel,
 );
 
-// RxJS
+// RxJS: each has the documentation, the type and, on an ordinary Observable, the behaviour of the operator it stands for.
 
 export const audit: typeof rx.audit = define(rx.audit, streamScoped('audit', { holds: true }));
 export const auditTime: typeof rx.auditTime = define(

@@ -6,6 +6,7 @@
 import { Observable, type OperatorFunction } from 'rxjs';
 import { checkCut, checkFunction, cut, type ExchangeOptions } from './cut.js';
 import { savedKey, setKey } from './key.js';
+import { subscribeWithin } from './within.js';
 
 declare const key: unique symbol;
 /** T, remembering for the types only that it was keyed by K. */
@@ -38,8 +39,8 @@ export function keyBy<T, K>(
 }
 
 function keyInline<T>(source: Observable<T>, selector: (value: T) => unknown): Observable<T> {
-  return new Observable((subscriber) =>
-    source.subscribe({
+  return new Observable((subscriber) => {
+    subscribeWithin(subscriber, source, {
       next(value) {
         let key: unknown;
         try {
@@ -55,6 +56,6 @@ function keyInline<T>(source: Observable<T>, selector: (value: T) => unknown): O
       },
       error: (reason: unknown) => subscriber.error(reason),
       complete: () => subscriber.complete(),
-    }),
-  );
+    });
+  });
 }

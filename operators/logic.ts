@@ -5,23 +5,36 @@
 
 import type { Observable } from 'rxjs';
 import { codecOf } from '../runtime/codec.js';
-import { MillraceError } from '../runtime/errors.js';
+import { isMillraceError, located, MillraceError } from '../runtime/errors.js';
 import type { Logic } from '../runtime/logic.js';
 import { Flow, recordBuild } from './flow.js';
 import { graphOf, outputsOf } from './graph.js';
 import { planOf } from './planOf.js';
 import { SegmentProgram } from './program.js';
-import { Recording } from './recording.js';
+import { callSite, Recording, siteIn } from './recording.js';
 import { checkScopes } from './scope.js';
 
 /** Runs `build` on a recording and reads what it left. Throws every refusal of the plan. */
 export function logicOf(topology: string, build: (input: Observable<never>) => unknown): Logic {
+  try {
+    return read(topology, build);
+  } catch (reason) {
+    throw isMillraceError(reason) ? located(reason, { topology, at: siteIn(reason.stack) ?? callSite() }) : reason;
+  }
+}
+
+function read(topology: string, build: (input: Observable<never>) => unknown): Logic {
   const recording = new Recording();
   const built = recordBuild(recording, build);
+  // What an async build comes to is of no interest: it is refused, and its rejection would end the process.
+  if (built instanceof Promise) built.catch(() => {});
   // The user's code may have swallowed the error; the plan is wrong all the same.
   if (recording.fault !== undefined) throw recording.fault;
   if (built instanceof Promise)
-    throw new MillraceError('ERR_FLOW_LOST', 'build returned a promise: build must not be async');
+    throw new MillraceError(
+      'ERR_FLOW_LOST',
+      'build returned a promise: build must not be async. Await before topology(), pass data in args, or read it by pull()',
+    );
   const outputs = outputsOf(recording, built);
   const graph = graphOf(recording, outputs);
   checkScopes(graph, topology);

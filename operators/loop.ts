@@ -8,6 +8,7 @@
 
 import { MillraceError } from '../runtime/errors.js';
 import { noKey, savedKey, setKey } from './key.js';
+import { Queue } from './queue.js';
 import type { Stage } from './stage.js';
 
 /** What stands behind the segment, and who is told that there is work again. */
@@ -22,12 +23,17 @@ interface Frame {
   readonly iterator: Iterator<unknown>;
   readonly deliver: (value: never) => void;
   readonly done: () => void;
+  /** The key of the value it came of. */
+  readonly key: unknown;
   /** Closed frames stay on the stack until they surface, so that positions below a running drain never move. */
   open: boolean;
+  /** Inside `next()` an iterator cannot be returned: that is made up for afterwards. */
+  asked: boolean;
 }
 
 interface Arrival {
-  readonly stage: Stage;
+  /** Position among all arrivals. */
+  readonly place: number;
   readonly work: () => void;
 }
 
@@ -37,12 +43,14 @@ const maxArrivals = 65_536;
 export class Loop {
   readonly #host: LoopHost;
   readonly #stack: Frame[] = [];
-  #arrivals: Arrival[] = [];
+  readonly #arrivals = new Map<Stage, Queue<Arrival>>();
+  #waiting = 0;
+  #arrived = 0;
   /** Depth of deliveries that cannot be suspended: to opaque steps, whose outputs are parked behind the segment. */
   #solid = 0;
   #running = false;
-  /** The key of the value that is suspended. */
-  #key: unknown = noKey;
+  /** How often a flow was bound at run time. */
+  bindings = 0;
 
   constructor(host: LoopHost) {
     this.#host = host;
@@ -50,13 +58,13 @@ export class Loop {
 
   /** Something is suspended. No input may enter, so order stays that of one unbroken run. */
   get suspended(): boolean {
-    return this.#stack.length > 0 || this.#arrivals.length > 0;
+    return this.#stack.length > 0 || this.#waiting > 0;
   }
 
   /** Hands over what `iterator` yields through `deliver`, now while there is room, else when resumed; then `done`. */
   iterate<T>(stage: Stage, iterator: Iterator<T>, deliver: (value: T) => void, done: () => void): void {
     const base = this.#stack.length;
-    this.#stack.push({ stage, iterator, deliver, done, open: true });
+    this.#stack.push({ stage, iterator, deliver, done, key: savedKey(), open: true, asked: false });
     this.#drain(base);
   }
 
@@ -69,42 +77,54 @@ export class Loop {
     this.#solid--;
   }
 
-  /** Runs what comes from the head: one value, or the completion. */
+  /** Runs what comes from the head: the completion, an error, a start. */
   run(work: () => void): void {
-    this.#running = true;
+    this.begin();
     try {
       work();
     } finally {
-      this.#leave();
+      this.leave();
     }
+  }
+
+  /** What `run` does around its work, for one value: without a function made for each. */
+  begin(): void {
+    this.#running = true;
   }
 
   /** Continues suspended values, then arrivals, as far as there is room. */
   resume(): void {
     if (!this.suspended) return;
-    setKey(this.#key);
     this.run(() => {
-      this.#drain(0);
-      this.#admit();
+      // Order: an arrival enters before what is suspended upstream of it goes on.
+      do this.#admit();
+      while (this.#advanceTop(0));
     });
   }
 
   /** What an asynchronous or opaque step hands over: it enters behind `stage`, and the key of its value is unknown. */
   enter(stage: Stage, work: () => void): void {
     if (stage.closed) return;
-    if (this.#running) {
+    // Order: an event never overtakes earlier ones of its stage, nor what they wait for.
+    if (this.#running && !this.#arrivals.has(stage)) {
       this.#nested(work);
       return;
     }
-    if (this.#blocked(stage)) this.#queue({ stage, work });
+    if (this.#running || this.#arrivals.has(stage) || this.#covered(stage)) this.#queue(stage, work);
     else this.run(work);
+    this.#host.wake();
+  }
+
+  /** The executor has reason to look again. */
+  wake(): void {
     this.#host.wake();
   }
 
   /** Closes the open iterators of a stage that was closed. */
   close(stage: Stage): void {
     for (const frame of this.#stack) if (frame.stage === stage) closeFrame(frame);
-    if (this.#arrivals.length > 0) this.#arrivals = this.#arrivals.filter((arrival) => arrival.stage !== stage);
+    this.#waiting -= this.#arrivals.get(stage)?.length ?? 0;
+    this.#arrivals.delete(stage);
   }
 
   #nested(work: () => void): void {
@@ -119,84 +139,98 @@ export class Loop {
     }
   }
 
-  #leave(): void {
+  leave(): void {
     this.#running = false;
-    this.#key = this.#stack.length > 0 ? savedKey() : noKey;
     setKey(noKey);
   }
 
   #drain(base: number): void {
+    while (this.#advanceTop(base));
+  }
+
+  /** False when nothing above `base` is left, or may move now. */
+  #advanceTop(base: number): boolean {
     const stack = this.#stack;
-    while (stack.length > base) {
-      const frame = stack[stack.length - 1] as Frame;
-      if (!frame.open) stack.pop();
-      else if (this.#solid === 0 && (!this.#host.room || frame.stage.held)) return;
-      else advance(frame);
-    }
+    if (stack.length <= base) return false;
+    const frame = stack[stack.length - 1] as Frame;
+    if (!frame.open) stack.pop();
+    else if (this.#solid === 0 && (!this.#host.room || frame.stage.held)) return false;
+    else advance(frame);
+    return true;
   }
 
-  /** A suspended value downstream of `stage` must come out before anything new enters there. */
-  #blocked(stage: Stage): boolean {
-    return this.#arrivals.some((arrival) => arrival.stage === stage) || this.#covered(stage);
-  }
-
+  /** What is suspended at `stage` or downstream of it must come out before anything new enters there. */
   #covered(stage: Stage): boolean {
-    return this.#stack.some((frame) => frame.open && frame.stage.isBelow(stage));
+    return this.#stack.some((frame) => frame.open && (frame.stage === stage || frame.stage.isBelow(stage)));
   }
 
-  #queue(arrival: Arrival): void {
-    if (this.#arrivals.length < maxArrivals) {
-      this.#arrivals.push(arrival);
+  #queue(stage: Stage, work: () => void): void {
+    if (this.#waiting >= maxArrivals) {
+      const message = `${stage.label} emitted while ${maxArrivals} events that had come before found no room`;
+      stage.fail(new MillraceError('ERR_OUTPUT_BURST', message, stage.place));
       return;
     }
-    const { label, place } = arrival.stage;
-    const message = `${label} emitted ${maxArrivals} times while what it had emitted before found no room`;
-    arrival.stage.fail(new MillraceError('ERR_OUTPUT_BURST', message, place));
+    const queue = this.#arrivals.get(stage) ?? new Queue();
+    queue.push({ place: this.#arrived++, work });
+    this.#arrivals.set(stage, queue);
+    this.#waiting++;
   }
 
-  /** Arrivals enter in the order of their stage, each as soon as nothing downstream of it is suspended. */
+  /** Arrivals enter in the order in which they came, each as soon as nothing is suspended at its stage or downstream of it. */
   #admit(): void {
-    const passedOver = new Set<Stage>();
-    for (let i = 0; i < this.#arrivals.length; ) {
-      const { stage, work } = this.#arrivals[i] as Arrival;
-      if (passedOver.has(stage) || this.#covered(stage)) {
-        passedOver.add(stage);
-        i++;
-        continue;
-      }
-      this.#arrivals.splice(i, 1);
+    for (let stage = this.#admissible(); stage !== undefined; stage = this.#admissible()) {
+      const queue = this.#arrivals.get(stage) as Queue<Arrival>;
+      const { work } = queue.shift() as Arrival;
+      if (queue.length === 0) this.#arrivals.delete(stage);
+      this.#waiting--;
       setKey(noKey);
       work();
-      // Entering may have let others out: look again from the first one.
-      passedOver.clear();
-      i = 0;
     }
+  }
+
+  /** The stage whose first arrival came first, of those that nothing suspended covers. */
+  #admissible(): Stage | undefined {
+    let earliest: Stage | undefined;
+    let place = Number.POSITIVE_INFINITY;
+    for (const [stage, { first }] of this.#arrivals) {
+      if (first === undefined || first.place > place || this.#covered(stage)) continue;
+      earliest = stage;
+      place = first.place;
+    }
+    return earliest;
   }
 }
 
+/** What the iterator or `done` throws is an error of the frame's stage. */
 function advance(frame: Frame): void {
-  let result: IteratorResult<unknown>;
+  setKey(frame.key);
   try {
-    result = frame.iterator.next();
+    frame.asked = true;
+    const result = frame.iterator.next();
+    frame.asked = false;
+    if (!frame.open) {
+      if (result.done !== true) returnIterator(frame.iterator);
+    } else if (result.done !== true) {
+      frame.deliver(result.value as never);
+    } else {
+      frame.open = false;
+      frame.done();
+    }
   } catch (reason) {
     frame.open = false;
     frame.stage.fail(reason);
-    return;
-  }
-  if (!frame.open) return;
-  if (result.done !== true) {
-    frame.deliver(result.value as never);
-  } else {
-    frame.open = false;
-    frame.done();
   }
 }
 
 function closeFrame(frame: Frame): void {
   if (!frame.open) return;
   frame.open = false;
+  if (!frame.asked) returnIterator(frame.iterator);
+}
+
+function returnIterator(iterator: Iterator<unknown>): void {
   try {
-    frame.iterator.return?.();
+    iterator.return?.();
   } catch {
     // The stage is closed: nobody is left whom the error of a clean-up could reach.
   }

@@ -4,20 +4,24 @@
  * Never suspends by itself: iterators are handed to the loop.
  */
 
-import { from, type ObservableInput, type Subscription } from 'rxjs';
+import { from, type ObservableInput, Subscription } from 'rxjs';
 import { type Consumer, Stage, type StageContext } from './stage.js';
 import type { Kernel, Lower, Out } from './step.js';
+import { subscribeWithin } from './within.js';
 
 export class LoweredStage extends Stage implements Consumer, Out {
   override readonly parents: readonly [Stage];
   readonly #lower: Lower;
   readonly #deliver: (value: unknown) => void = (value) => this.emit(value);
+  readonly #inners = new Subscription();
   #kernel: Kernel | undefined;
+  #connected = false;
 
   constructor(parent: Stage, lower: Lower, context: StageContext) {
     super(context);
     this.parents = [parent];
     this.#lower = lower;
+    parent.expect();
   }
 
   protected override connect(): void {
@@ -26,12 +30,16 @@ export class LoweredStage extends Stage implements Consumer, Out {
     } catch (reason) {
       this.fail(reason);
     }
-    if (!this.closed) this.parents[0].subscribe(this);
+    if (this.closed) return;
+    this.#connected = true;
+    this.parents[0].subscribe(this);
   }
 
   protected override disconnect(): void {
-    this.parents[0].unsubscribe(this);
+    if (this.#connected) this.parents[0].unsubscribe(this);
+    else this.parents[0].renounce();
     this.#kernel?.stop?.();
+    this.#inners.unsubscribe();
   }
 
   // ── from above ──
@@ -46,6 +54,7 @@ export class LoweredStage extends Stage implements Consumer, Out {
   }
 
   error(reason: unknown): void {
+    if (this.closed) return;
     try {
       this.#kernel?.error?.(reason);
     } catch (another) {
@@ -58,12 +67,10 @@ export class LoweredStage extends Stage implements Consumer, Out {
   complete(): void {
     const kernel = this.#kernel as Kernel;
     if (this.closed) return;
-    try {
+    this.#guarded(() => {
       if (kernel.complete === undefined) this.sendComplete();
       else kernel.complete();
-    } catch (reason) {
-      this.fail(reason);
-    }
+    });
   }
 
   // ── what the kernel may do ──
@@ -72,16 +79,22 @@ export class LoweredStage extends Stage implements Consumer, Out {
     this.loop.iterate(this, iterator, this.#deliver, done);
   }
 
-  observe(input: ObservableInput<unknown>, done: () => void): Subscription {
-    this.loop.enterSolid();
+  observe(input: ObservableInput<unknown>, done: () => void): boolean {
+    const { loop } = this;
+    const before = loop.bindings;
+    subscribeWithin(this.#inners, from(input), {
+      next: (value) => loop.enter(this, () => this.emit(value)),
+      error: (reason: unknown) => loop.enter(this, () => this.fail(reason)),
+      complete: () => loop.enter(this, () => this.#guarded(done)),
+    });
+    return loop.bindings > before;
+  }
+
+  #guarded(work: () => void): void {
     try {
-      return from(input).subscribe({
-        next: (value) => this.loop.enter(this, () => this.emit(value)),
-        error: (reason: unknown) => this.loop.enter(this, () => this.fail(reason)),
-        complete: () => this.loop.enter(this, done),
-      });
-    } finally {
-      this.loop.leaveSolid();
+      work();
+    } catch (reason) {
+      this.fail(reason);
     }
   }
 }

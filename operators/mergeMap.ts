@@ -4,7 +4,9 @@
  * any other inner is subscribed and its outputs enter behind the step.
  */
 
-import { isObservable, type ObservableInput, type Subscription } from 'rxjs';
+import { isObservable, type ObservableInput, observable } from 'rxjs';
+import { savedKey, setKey } from './key.js';
+import { Queue } from './queue.js';
 import type { Kernel, Lower, Out } from './step.js';
 
 type Project = (value: unknown, index: number) => unknown;
@@ -38,15 +40,24 @@ export function mergeAllKernel(concurrent?: number): Lower {
   return mergeMapKernel((inner) => inner, concurrent);
 }
 
+interface Waiting {
+  readonly value: unknown;
+  readonly key: unknown;
+}
+
 class Flattening implements Kernel {
   readonly #out: Out;
   readonly #project: Project;
   readonly #concurrent: number;
-  readonly #waiting: unknown[] = [];
-  readonly #subscriptions = new Set<Subscription>();
+  /** Values above the limit that could not be kept out: they came through a step that cannot be suspended. */
+  #waiting = new Queue<Waiting>();
   #index = 0;
   #active = 0;
+  /** Open inners that come to an end without further input, and the promises among them. */
+  #awaited = 0;
   #promises = 0;
+  #held = false;
+  #opening = false;
   #ended = false;
 
   constructor(out: Out, project: Project, concurrent: number) {
@@ -57,7 +68,7 @@ class Flattening implements Kernel {
 
   next(value: unknown): void {
     if (this.#active < this.#concurrent) this.#open(value);
-    else this.#waiting.push(value);
+    else this.#waiting.push({ value, key: savedKey() });
   }
 
   complete(): void {
@@ -66,9 +77,7 @@ class Flattening implements Kernel {
   }
 
   stop(): void {
-    for (const subscription of this.#subscriptions) subscription.unsubscribe();
-    this.#subscriptions.clear();
-    this.#waiting.length = 0;
+    this.#waiting = new Queue();
   }
 
   #open(value: unknown): void {
@@ -80,28 +89,56 @@ class Flattening implements Kernel {
   }
 
   #observe(inner: ObservableInput<unknown>): void {
-    // Observables without a limit follow RxJS; what can only be awaited is limited.
-    const counted = !isObservable(inner) && this.#concurrent === Number.POSITIVE_INFINITY;
-    const full = this.#active === this.#concurrent || (counted && ++this.#promises === maxPromises);
-    if (full) this.#out.hold();
+    const promise = isObservable(inner) ? 0 : 1;
     let open = true;
-    let subscription: Subscription | undefined;
-    const close = (): void => {
+    let counted = false;
+    const bound = this.#out.observe(inner, () => {
       open = false;
-      if (subscription !== undefined) this.#subscriptions.delete(subscription);
-      if (counted) this.#promises--;
-      if (full) this.#out.release();
+      if (counted) this.#await(-1, -promise);
       this.#close();
-    };
-    subscription = this.#out.observe(inner, close);
-    if (open) this.#subscriptions.add(subscription);
+    });
+    if (!open || bound) return;
+    counted = true;
+    this.#await(1, promise);
+    this.#holdWhenFull();
   }
 
+  #await(inners: number, promises: number): void {
+    this.#awaited += inners;
+    this.#promises += promises;
+  }
+
+  // Observables without a limit follow RxJS; what can only be awaited is limited.
+  #holdWhenFull(): void {
+    const full =
+      this.#concurrent === Number.POSITIVE_INFINITY
+        ? this.#promises >= maxPromises
+        : this.#awaited > 0 && this.#active >= this.#concurrent;
+    if (full === this.#held) return;
+    this.#held = full;
+    if (full) this.#out.hold();
+    else this.#out.release();
+  }
+
+  // The waiting ones are opened in a loop: thousands of inners that end at once are not so many calls deep.
   readonly #close = (): void => {
     this.#active--;
-    while (this.#waiting.length > 0 && this.#active < this.#concurrent) this.#open(this.#waiting.shift());
+    if (this.#opening) return;
+    this.#opening = true;
+    try {
+      while (this.#waiting.length > 0 && this.#active < this.#concurrent) this.#openNext();
+    } finally {
+      this.#opening = false;
+    }
+    this.#holdWhenFull();
     this.#endWhenDone();
   };
+
+  #openNext(): void {
+    const { value, key } = this.#waiting.shift() as Waiting;
+    setKey(key);
+    this.#open(value);
+  }
 
   #endWhenDone(): void {
     if (this.#ended && this.#active === 0 && this.#waiting.length === 0) this.#out.sendComplete();
@@ -111,8 +148,7 @@ class Flattening implements Kernel {
 /** The iterator of an inner that can be walked here and now, by RxJS's order of tests; undefined for any other inner. */
 function iteratorOf(inner: unknown): Iterator<unknown> | undefined {
   if (typeof inner === 'string') return new ArrayCursor(inner);
-  if (typeof inner !== 'object' || inner === null || isObservable(inner) || Symbol.observable in inner)
-    return undefined;
+  if (typeof inner !== 'object' || inner === null || isObservable(inner) || observable in inner) return undefined;
   const candidate = inner as Partial<
     ArrayLike<unknown> & Iterable<unknown> & AsyncIterable<unknown> & PromiseLike<unknown>
   >;

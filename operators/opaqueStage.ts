@@ -5,16 +5,17 @@
  * Never suspends: what it emits inside a delivery is parked behind the segment.
  */
 
-import { Observable, type OperatorFunction, type Subscriber, type Subscription } from 'rxjs';
+import { Observable, type OperatorFunction, type Subscriber, Subscription } from 'rxjs';
 import { MillraceError } from '../runtime/errors.js';
 import type { Loop } from './loop.js';
 import { type Consumer, Stage, type StageContext } from './stage.js';
+import { subscribeWithin } from './within.js';
 
 export class OpaqueStage extends Stage {
   override readonly parents: readonly [Stage];
   readonly #operator: OperatorFunction<unknown, unknown>;
   readonly #heads: Heads;
-  #subscription: Subscription | undefined;
+  readonly #subscription = new Subscription();
   #subscribed = false;
 
   constructor(parent: Stage, operator: OperatorFunction<unknown, unknown>, heads: Heads, context: StageContext) {
@@ -22,37 +23,43 @@ export class OpaqueStage extends Stage {
     this.parents = [parent];
     this.#operator = operator;
     this.#heads = heads;
+    heads.awaited++;
+    parent.expect();
   }
 
   protected override connect(): void {
-    this.#heads.awaited++;
     const { loop } = this;
     const source = new Observable<unknown>((subscriber) => this.#enterHead(subscriber));
-    const subscription = this.#operator(source).subscribe({
-      next: (value) => loop.enter(this, () => this.emit(value)),
-      error: (reason: unknown) => loop.enter(this, () => this.passError(reason)),
-      complete: () => loop.enter(this, () => this.sendComplete()),
-    });
-    if (this.closed) subscription.unsubscribe();
-    else this.#subscription = subscription;
+    try {
+      subscribeWithin(this.#subscription, this.#operator(source), {
+        next: (value) => loop.enter(this, () => this.emit(value)),
+        error: (reason: unknown) => loop.enter(this, () => this.passError(reason)),
+        complete: () => loop.enter(this, () => this.sendComplete()),
+      });
+    } catch (reason) {
+      this.fail(reason);
+    }
   }
 
   protected override disconnect(): void {
-    this.#headKnown();
-    this.#subscription?.unsubscribe();
+    if (!this.#subscribed) {
+      this.#headKnown();
+      this.parents[0].renounce();
+    }
+    this.#subscription.unsubscribe();
   }
 
   #enterHead(subscriber: Subscriber<unknown>): void {
-    if (this.#subscribed) {
-      subscriber.error(notRepeatable(this));
-      return;
+    // Not through the operator: retry would try for ever, and catchError hide it.
+    if (this.#subscribed) this.loop.enter(this, () => this.fail(notRepeatable(this)));
+    else {
+      this.#headKnown();
+      this.parents[0].subscribe(consumerOf(this.parents[0], subscriber, this.loop));
+      this.loop.wake();
     }
-    this.#headKnown();
-    attachHead(this.parents[0], subscriber, this.loop);
   }
 
   #headKnown(): void {
-    if (this.#subscribed) return;
     this.#subscribed = true;
     this.#heads.awaited--;
   }
@@ -72,8 +79,8 @@ function notRepeatable(stage: Stage): MillraceError {
   );
 }
 
-/** Makes an RxJS subscriber a consumer of `stage`. */
-export function attachHead(stage: Stage, subscriber: Subscriber<unknown>, loop: Loop): void {
+/** Makes an RxJS subscriber a consumer of `stage`, which it is to be given to. */
+export function consumerOf(stage: Stage, subscriber: Subscriber<unknown>, loop: Loop): Consumer {
   const consumer: Consumer = {
     next(value) {
       loop.enterSolid();
@@ -86,6 +93,9 @@ export function attachHead(stage: Stage, subscriber: Subscriber<unknown>, loop: 
     error: (reason) => subscriber.error(reason),
     complete: () => subscriber.complete(),
   };
-  subscriber.add(() => stage.unsubscribe(consumer));
-  stage.subscribe(consumer);
+  subscriber.add(() => {
+    stage.unsubscribe(consumer);
+    loop.wake();
+  });
+  return consumer;
 }

@@ -4,8 +4,8 @@
  */
 
 import { caller, type ExchangePlan, type Order, type Plan, type SegmentPlan } from '../runtime/plan.js';
-import type { Exchange, Graph, Segment } from './graph.js';
-import { shortSite } from './recording.js';
+import type { Exchange, Graph, Segment, Tap } from './graph.js';
+import { type Node, nodesUpTo, shortSite } from './recording.js';
 import { scopeOf } from './scope.js';
 
 export function planOf(topology: string, graph: Graph): Plan {
@@ -38,43 +38,72 @@ function exchangePlan(exchange: Exchange, order: Order): ExchangePlan {
   return { name, kind, from, to, order, local: options.local === true, batch: options.batch, codec };
 }
 
+/** What an exchange keeps of the source's order; of `key`, the selector, while the values are still those it was asked about. */
+interface Kept {
+  readonly order: Order;
+  readonly selector?: Exchange['fn'];
+}
+
+const none: Kept = { order: 'none' };
+const total: Kept = { order: 'total' };
+
 /**
  * The order law: per-key order holds along a path on which all values of a key pass one executor at a time.
- * A segment of one executor fed in total order keeps it; several executors keep the order of a key only behind keyBy,
- * and only up to another keyBy by the same selector; an exchange with several producing streams keeps none.
+ * A segment of one executor keeps the order it is fed in; several executors keep that of a key behind keyBy. It lasts up to
+ * several executors that are not reached by the same keyBy. An exchange with several producing streams keeps none.
  */
 function ordersOf(graph: Graph): readonly Order[] {
-  const orders: Order[] = [];
+  const kept: Kept[] = [];
   // Exchanges are recorded after what they consume, so one pass suffices.
   for (const exchange of graph.exchanges) {
     const [tap, ...others] = exchange.taps;
-    orders.push(tap === undefined || others.length > 0 ? 'none' : orderBehind(tap.segment, exchange, graph, orders));
+    kept.push(tap === undefined || others.length > 0 ? none : keptBehind(tap, exchange, graph, kept));
   }
-  return orders;
+  return kept.map(({ order }) => order);
 }
 
-function orderBehind(from: number, exchange: Exchange, graph: Graph, orders: readonly Order[]): Order {
-  if (from === caller) return 'total';
+function keptBehind({ segment: from, node }: Tap, exchange: Exchange, graph: Graph, kept: readonly Kept[]): Kept {
+  if (from === caller) return total;
   const segment = graph.segments[from] as Segment;
-  if (segment.exchange === undefined) return 'total';
-  const before = orders[segment.exchange] as Order;
-  if (segment.parallelism === 1 && before === 'total') return 'total';
+  if (segment.exchange === undefined) return total;
+  const before = kept[segment.exchange] as Kept;
+  const several = segment.parallelism > 1;
+  if (before.order === 'none' || (before.order === 'total' && !several)) return before;
   const opening = graph.exchanges[segment.exchange] as Exchange;
-  if (opening.kind !== 'keyBy' || before === 'none') return 'none';
-  const alike =
-    exchange.kind === 'output' ||
-    exchange.kind === 'gather' ||
-    (exchange.kind === 'keyBy' && exchange.fn === opening.fn);
-  return alike ? 'key' : 'none';
+  if (several && opening.kind !== 'keyBy') return none;
+  const selector = isUnchanged(node, segment) ? (several ? opening.fn : before.selector) : undefined;
+  const alike = exchange.kind === 'keyBy' ? exchange.fn === selector : receivers(exchange, graph) === 1;
+  return alike ? { order: 'key', selector } : none;
+}
+
+function receivers({ to }: Exchange, graph: Graph): number {
+  return graph.segments[to]?.parallelism ?? 1;
+}
+
+/** Steps that hand on the very values they get, so that a selector says of them what it said before. */
+const passing = new Set([
+  'filter',
+  'tap',
+  'take',
+  'takeWhile',
+  'skip',
+  'skipWhile',
+  'distinct',
+  'distinctUntilChanged',
+  'distinctUntilKeyChanged',
+]);
+
+function isUnchanged(node: Node, { head }: Segment): boolean {
+  return [...nodesUpTo(head, node)].every((part) => part.kind !== 'step' || passing.has(part.step.traits.name));
 }
 
 function warnings(graph: Graph, orders: readonly Order[]): readonly string[] {
   const found: string[] = [];
   graph.exchanges.forEach((exchange, index) => {
     if (exchange.kind !== 'keyBy' || orders[index] !== 'none') return;
-    const from = exchange.taps.map((tap) => graph.segments[tap.segment]?.name ?? 'the caller').join(', ');
+    const from = new Set(exchange.taps.map((tap) => graph.segments[tap.segment]?.name ?? 'the caller'));
     found.push(
-      `no order holds at ${exchange.name}: values of one key reach it through several executors or streams (${from})`,
+      `no order holds at ${exchange.name}: values of one key reach it through several executors or streams (${[...from].join(', ')})`,
     );
   });
   const opaque = graph.segments.flatMap((segment) =>
@@ -83,7 +112,7 @@ function warnings(graph: Graph, orders: readonly Order[]): readonly string[] {
   if (opaque.length > 0) {
     const places = [...new Set(opaque.map((node) => shortSite(node.at)))].join(', ');
     found.push(
-      `${opaque.length} opaque steps (${places}): where they come from rxjs, import them from millrace/operators`,
+      `${opaque.length} opaque step${opaque.length === 1 ? '' : 's'} (${places}): what comes from rxjs, import from millrace/operators`,
     );
   }
   const unused = graph.unused.filter((node) => !graph.unused.some((other) => other.parents.includes(node)));

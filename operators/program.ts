@@ -13,10 +13,11 @@ import type { Graph, Segment } from './graph.js';
 import { setKey } from './key.js';
 import { Loop } from './loop.js';
 import { LoweredStage } from './loweredStage.js';
-import { attachHead, type Heads, OpaqueStage } from './opaqueStage.js';
-import type { Node, StepNode } from './recording.js';
+import { consumerOf, type Heads, OpaqueStage } from './opaqueStage.js';
+import { type Node, type StepNode, shortSite } from './recording.js';
 import { isKeyed } from './scope.js';
 import { type Blame, type Consumer, HeadStage, type Stage, type StageContext, UnionStage } from './stage.js';
+import { unknownTraits } from './step.js';
 
 interface OutletEnd {
   readonly consumers: readonly (readonly [Stage, Consumer])[];
@@ -45,8 +46,9 @@ export class SegmentProgram implements Program {
     this.#segment = graph.segments[index] as Segment;
     this.#host = host;
     this.#loop = new Loop(host);
-    this.#head = new HeadStage(this.#context(this.#segment.head, 'the input'));
-    this.#stages.set(this.#segment.head, this.#head);
+    const { head } = this.#segment;
+    this.#head = new HeadStage(this.#context(head, head.kind === 'pull' ? 'pull()' : 'the input'));
+    this.#stages.set(head, this.#head);
     this.#selectKey = this.#keySelector(options);
     graph.recording.connect = (node, subscriber) => this.#connectFlow(node, subscriber);
     this.#outlets = outlets.map((exchange, outlet) => this.#outletEnd(exchange, outlet));
@@ -59,17 +61,22 @@ export class SegmentProgram implements Program {
   }
 
   next(value: unknown): void {
-    this.#loop.run(() => {
+    const loop = this.#loop;
+    loop.begin();
+    try {
       if (this.#selectKey === undefined) this.#head.emit(value);
       else this.#nextKeyed(value, this.#selectKey);
-    });
+    } finally {
+      loop.leave();
+    }
   }
 
   #nextKeyed(value: unknown, selectKey: (value: unknown) => unknown): void {
     try {
       setKey(selectKey(value));
     } catch (reason) {
-      this.#head.fail(reason);
+      // An error of the cut, which no step of this segment may take.
+      this.#fail(reason, 'step', { operator: 'keyBy()' });
       return;
     }
     this.#head.emit(value);
@@ -102,7 +109,9 @@ export class SegmentProgram implements Program {
   }
 
   get finished(): boolean {
-    return this.#ended || (this.subscribed && !this.#head.hasConsumers);
+    // What the executor has once been told stays so.
+    if (this.subscribed && !this.#head.hasConsumers) this.#head.close();
+    return this.#ended || this.#head.closed;
   }
 
   closeOutlet(outlet: number): void {
@@ -129,6 +138,7 @@ export class SegmentProgram implements Program {
     const end: OutletEnd = {
       consumers: taps.map((tap) => {
         const stage = this.#stageOf(tap.node);
+        stage.expect();
         return [stage, this.#outletConsumer(stage, outlet)] as const;
       }),
       open: taps.length,
@@ -180,21 +190,24 @@ export class SegmentProgram implements Program {
     if (node.kind === 'union') return new UnionStage(parents, this.#context(node, 'union()'));
     const { step } = node as StepNode;
     const parent = parents[0] as Stage;
-    const context = this.#context(node, step.label);
+    // An operator of the menu has a name; of any other only its position is known.
+    const position = `step ${this.#segment.steps.indexOf(node as StepNode) + 1}`;
+    const known = step.traits !== unknownTraits;
+    const context = known ? this.#context(node, step.label, step.traits.name) : this.#context(node, position);
     if (step.lower !== undefined) return new LoweredStage(parent, step.lower, context);
     return new OpaqueStage(parent, step.plain, this.#heads, context);
   }
 
-  #context(node: Node, label: string): StageContext {
-    const place = { operator: label, at: node.at };
+  #context(node: Node, label: string, operator: string = label): StageContext {
+    const place = { operator, ...(node.kind === 'input' ? {} : { at: node.at }) };
     return { label, place, loop: this.#loop, blame: this.#blame };
   }
 
   /** Late binding: a flow captured by an operator stands for this executor's own stream, from the head of the segment. */
   #connectFlow(node: Node, subscriber: Subscriber<unknown>): void {
     const foreign = this.#foreign(node);
-    if (foreign !== undefined) subscriber.error(foreign);
-    else this.#plainStream(node).subscribe(subscriber);
+    if (foreign === undefined) this.#plainStream(node).subscribe(subscriber);
+    else this.#refuse(foreignStream(node, foreign, this.#segment, this.#graph));
   }
 
   #plainStream(node: Node): Observable<unknown> {
@@ -209,28 +222,40 @@ export class SegmentProgram implements Program {
       const message =
         'a stream of this segment was subscribed after it had ended; the input of an executor cannot start again. ' +
         'Put repeat, retry or concat before or after the topology';
-      subscriber.error(new MillraceError('ERR_NOT_REPEATABLE', message, { segment: this.#segment.name }));
+      this.#refuse(new MillraceError('ERR_NOT_REPEATABLE', message, { segment: this.#segment.name }));
     } else {
-      attachHead(this.#head, subscriber, this.#loop);
+      this.#loop.bindings++;
+      this.#head.join(consumerOf(this.#head, subscriber, this.#loop));
     }
   }
 
-  #foreign(node: Node): MillraceError | undefined {
-    let at = node;
-    while (at !== this.#segment.head && (at.kind === 'step' || at.kind === 'union')) at = at.parents[0] as Node;
-    if (at === this.#segment.head) return undefined;
-    const there = this.#graph.segmentOf.get(at);
-    const other =
-      there === undefined
-        ? 'no segment that runs'
-        : `segment ${JSON.stringify(this.#graph.segments[there]?.name ?? 'caller')}`;
-    return new MillraceError(
-      'ERR_FLOW_SUBSCRIBED',
-      `a step of segment ${JSON.stringify(this.#segment.name)} subscribed a stream of ${other}. ` +
-        'Use union(), the only fan-in across segments, or keep both streams in one segment',
-      { segment: this.#segment.name },
-    );
+  /** Ends the run: through the operator, retry would try for ever and catchError hide it. */
+  #refuse(error: MillraceError): void {
+    this.#fail(error, 'step', {});
   }
+
+  /** The stream of another segment that `node` is or is made of. */
+  #foreign(node: Node): Node | undefined {
+    if (node === this.#segment.head) return undefined;
+    if (node.kind !== 'step' && node.kind !== 'union') return node;
+    for (const parent of node.parents) {
+      const foreign = this.#foreign(parent);
+      if (foreign !== undefined) return foreign;
+    }
+    return undefined;
+  }
+}
+
+function foreignStream(node: Node, foreign: Node, segment: Segment, graph: Graph): MillraceError {
+  const there = graph.segmentOf.get(foreign);
+  const other =
+    there === undefined ? 'no segment that runs' : `segment ${JSON.stringify(graph.segments[there]?.name ?? 'caller')}`;
+  return new MillraceError(
+    'ERR_FLOW_SUBSCRIBED',
+    `a step of segment ${JSON.stringify(segment.name)} subscribed a stream of ${other} (pipe at ${shortSite(node.at)}). ` +
+      'Use union(), the only fan-in across segments, or keep both streams in one segment',
+    { segment: segment.name, at: node.at },
+  );
 }
 
 /** The key again, which must lead to this executor again. */

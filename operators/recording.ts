@@ -1,11 +1,11 @@
 /**
  * The graph one call of `build` leaves behind: nodes in the order they were recorded.
  * Owns the nodes and says which recording is under way on this thread.
- * Never runs anything: `graph.ts` reads the nodes, `lower.ts` turns a segment of them into a program.
+ * Never runs anything: `graph.ts` reads the nodes, `program.ts` runs a segment of them.
  */
 
-import type { Observable, Subscriber } from 'rxjs';
-import { MillraceError } from '../runtime/errors.js';
+import type { Subscriber } from 'rxjs';
+import type { MillraceError } from '../runtime/errors.js';
 import type { Input } from '../runtime/input.js';
 import type { CutKind, CutOptions } from './cut.js';
 import type { Step } from './step.js';
@@ -44,6 +44,15 @@ export interface UnionNode extends Base {
   readonly kind: 'union';
 }
 export type Node = InputNode | PullNode | StepNode | CutNode | UnionNode;
+
+/** What a stream of a segment is made of: `node` and all before it, each once, up to the segment's head and without it. */
+export function* nodesUpTo(head: Node, node: Node, seen: Set<Node> = new Set([head])): Generator<Node> {
+  if (seen.has(node)) return;
+  seen.add(node);
+  yield node;
+  if (node.kind !== 'step' && node.kind !== 'union') return;
+  for (const parent of node.parents) yield* nodesUpTo(head, parent, seen);
+}
 
 /** Connects a subscriber to the stream a node stands for inside an executor. */
 export type Connect = (node: Node, subscriber: Subscriber<unknown>) => void;
@@ -99,22 +108,9 @@ export function record<T>(recording: Recording, build: () => T): T {
   }
 }
 
-/** A cut or `pull` reached with a stream the plan cannot follow. */
-export function flowLost(what: string, source: Observable<unknown>): MillraceError {
-  const recording = current as Recording;
-  const error = new MillraceError(
-    'ERR_FLOW_LOST',
-    `${what} was given a plain ${source.constructor?.name ?? 'Observable'}, so what comes before it would not be part of the plan. ` +
-      'Hand-written operators and creation functions of RxJS hide the stream they start from: pass operators to .pipe() one by one, ' +
-      'use pipe() of millrace/operators, start from pull(), or fan in with union()',
-    { operator: what, at: callSite() },
-  );
-  return recording.refuse(error);
-}
-
-/** Folders whose frames never are the user's line: ours (source or build) and RxJS. */
-const ours: readonly string[] = ['../operators/', '../runtime/', '../src/'].map(
-  (room) => new URL(room, import.meta.url).href,
+/** Folders whose frames never are the user's line: ours, built or, where source maps are on, the sources of the build. */
+const ours: readonly string[] = ['../', '../../'].flatMap((root) =>
+  ['operators/', 'runtime/', 'src/'].map((room) => new URL(root + room, import.meta.url).href),
 );
 const frame = /\(?((?:file:\/\/|node:|\/|[A-Za-z]:\\)[^()\n]*:\d+:\d+)\)?$/;
 
@@ -122,15 +118,20 @@ const frame = /\(?((?:file:\/\/|node:|\/|[A-Za-z]:\\)[^()\n]*:\d+:\d+)\)?$/;
 export function callSite(): string {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 40;
-  const stack = new Error().stack ?? '';
+  const stack = new Error().stack;
   Error.stackTraceLimit = limit;
+  return siteIn(stack) ?? 'unknown place';
+}
+
+/** The innermost of the user's lines on a stack. */
+export function siteIn(stack = ''): string | undefined {
   for (const line of stack.split('\n').slice(1)) {
     const place = frame.exec(line.trim())?.[1];
     if (place === undefined || place.startsWith('node:') || /[\\/]node_modules[\\/]rxjs[\\/]/.test(place)) continue;
     const url = place.startsWith('file:') ? place : `file://${place}`;
     if (!ours.some((room) => url.startsWith(room))) return place;
   }
-  return 'unknown place';
+  return undefined;
 }
 
 /** `word-count.ts:12` of a full call site, for messages. */

@@ -4,11 +4,12 @@
  */
 
 import { Observable, type OperatorFunction } from 'rxjs';
-import { setKey } from './key.js';
+import { savedKey, setKey } from './key.js';
 import type { KeyOf } from './keyBy.js';
 import { KeyedState } from './keyedState.js';
 import { stepKey } from './scanByKey.js';
 import type { Lower } from './step.js';
+import { subscribeWithin } from './within.js';
 
 type Accumulator = (acc: unknown, value: unknown, key: unknown) => unknown;
 type Seed = (key: unknown) => unknown;
@@ -33,15 +34,7 @@ function* results(state: KeyedState<unknown>): Generator<readonly [unknown, unkn
   }
 }
 
-/**
- * Emits `[key, state]` once per key when the stream has ended, in the order in which keys were first seen. Needs keyBy() before it.
- *
- * ```text
- *     --a1--b1--a2--|
- *     reduceByKey((sum, v) => sum + v.n, () => 0)
- *     --------------([a,3][b,1]|)
- * ```
- */
+/** The plain form; the menu has the documentation. */
 export function reduceByKey<T, A>(
   accumulator: (acc: A, value: T, key: KeyOf<T>) => A,
   seed: (key: KeyOf<T>) => A,
@@ -49,7 +42,7 @@ export function reduceByKey<T, A>(
   return (source) =>
     new Observable((subscriber) => {
       const state = new KeyedState<unknown>();
-      return source.subscribe({
+      subscribeWithin(subscriber, source, {
         next(value) {
           try {
             stepKey(state, accumulator as Accumulator, seed as Seed, value, 'reduceByKey');
@@ -59,7 +52,9 @@ export function reduceByKey<T, A>(
         },
         error: (reason: unknown) => subscriber.error(reason),
         complete() {
+          const outer = savedKey();
           for (const result of results(state)) subscriber.next(result as readonly [KeyOf<T>, A]);
+          setKey(outer);
           subscriber.complete();
         },
       });

@@ -3,7 +3,7 @@
  * Owns its plain form, which reads the key register, and its kernel. State lives in one KeyedState per executor.
  */
 
-import { Observable, type OperatorFunction } from 'rxjs';
+import { defer, map, type OperatorFunction } from 'rxjs';
 import { currentKey } from './key.js';
 import type { KeyOf } from './keyBy.js';
 import { KeyedState } from './keyedState.js';
@@ -13,9 +13,14 @@ type Accumulator = (acc: unknown, value: unknown, key: unknown) => unknown;
 type Seed = (key: unknown) => unknown;
 
 export function scanByKeyKernel(accumulate: Accumulator, seed: Seed): Lower {
+  return keyedScanKernel(accumulate, seed, 'scanByKey');
+}
+
+/** `operator` is the name errors give. */
+export function keyedScanKernel(accumulate: Accumulator, seed: Seed, operator: string): Lower {
   return (out) => {
     const state = new KeyedState<unknown>();
-    return { next: (value) => out.emit(stepKey(state, accumulate, seed, value, 'scanByKey')) };
+    return { next: (value) => out.emit(stepKey(state, accumulate, seed, value, operator)) };
   };
 }
 
@@ -33,35 +38,23 @@ export function stepKey(
   return [entry.key, entry.state];
 }
 
-/**
- * Emits `[key, state]` for every value, with a state per key that begins at `seed(key)`. Needs keyBy() before it.
- *
- * ```text
- *     --a1----b1----a2-----|
- *     scanByKey((sum, v) => sum + v.n, () => 0)
- *     --[a,1]-[b,1]-[a,3]--|
- * ```
- */
+/** The plain form; the menu has the documentation. */
 export function scanByKey<T, A>(
   accumulator: (acc: A, value: T, key: KeyOf<T>) => A,
   seed: (key: KeyOf<T>) => A,
 ): OperatorFunction<T, readonly [key: KeyOf<T>, acc: A]> {
+  return keyedScan(accumulator as Accumulator, seed as Seed, 'scanByKey');
+}
+
+/** The plain form; `operator` is the name errors give. */
+export function keyedScan<T, A>(
+  accumulate: Accumulator,
+  seed: Seed,
+  operator: string,
+): OperatorFunction<T, readonly [key: KeyOf<T>, acc: A]> {
   return (source) =>
-    new Observable((subscriber) => {
+    defer(() => {
       const state = new KeyedState<unknown>();
-      return source.subscribe({
-        next(value) {
-          let result: readonly [unknown, unknown];
-          try {
-            result = stepKey(state, accumulator as Accumulator, seed as Seed, value, 'scanByKey');
-          } catch (reason) {
-            subscriber.error(reason);
-            return;
-          }
-          subscriber.next(result as readonly [KeyOf<T>, A]);
-        },
-        error: (reason: unknown) => subscriber.error(reason),
-        complete: () => subscriber.complete(),
-      });
+      return source.pipe(map((value) => stepKey(state, accumulate, seed, value, operator) as readonly [KeyOf<T>, A]));
     });
 }

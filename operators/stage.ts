@@ -1,7 +1,8 @@
 /**
  * A stage: one node of a segment as it runs in one executor.
  * Owns its consumers, and the rule that a stage without consumers is closed and lets go of what stands above it.
- * Never knows channels or threads. It connects upstream when its first consumer subscribes: RxJS's order of subscription.
+ * Never knows channels or threads. It connects upstream when the last consumer of the plan has subscribed, so that none
+ * misses what is emitted meanwhile; of a single consumer that is RxJS's order of subscription.
  */
 
 import type { Place } from '../runtime/errors.js';
@@ -28,7 +29,7 @@ export interface StageContext {
   readonly blame: Blame;
 }
 
-const ignore = (): void => {};
+type Tell = (consumer: Consumer) => void;
 
 export abstract class Stage {
   readonly label: string;
@@ -36,11 +37,22 @@ export abstract class Stage {
   protected readonly loop: Loop;
   readonly #blame: Blame;
   #closed = false;
+  #gone = false;
   #consumers: readonly Consumer[] = [];
   #only: Consumer | undefined;
-  /** Holds of this stage, and of all stages below it. */
+  /** Consumers of the plan that have not subscribed yet. */
+  #expected = 0;
+  /** Consumers that have not heard of the end yet. */
+  #untold: readonly Consumer[] = [];
+  /** Values on their way from consumer to consumer; inside a delivery, or suspended between two. */
+  #fans = 0;
+  #delivering = 0;
+  /** The end, while suspended fans keep it waiting. */
+  #pendingEnd: Tell | undefined;
+  /** Holds of this stage; of all stages below it; and what of both stands upstream. */
   #holding = 0;
   #heldBelow = 0;
+  #passedOn = 0;
 
   constructor({ label, place, loop, blame }: StageContext) {
     this.label = label;
@@ -51,7 +63,7 @@ export abstract class Stage {
 
   /** The stages above: one, several for a union, none for the head. */
   abstract readonly parents: readonly Stage[];
-  /** The first consumer came. */
+  /** All consumers of the plan have come. */
   protected abstract connect(): void;
   /** Ended, closed from below, or torn down. */
   protected abstract disconnect(): void;
@@ -69,15 +81,49 @@ export abstract class Stage {
     return this.#heldBelow > 0;
   }
 
+  /** The plan has one more consumer for this stage: `subscribe` or `renounce` follows. */
+  expect(): void {
+    this.#expected++;
+  }
+
   subscribe(consumer: Consumer): void {
+    if (this.#closed) return;
+    this.join(consumer);
+    this.#decided();
+  }
+
+  /** A consumer that is not of the plan: a flow bound at run time. */
+  join(consumer: Consumer): void {
     this.#set([...this.#consumers, consumer]);
-    if (this.#consumers.length === 1) this.connect();
+  }
+
+  /** A consumer of the plan ended before it subscribed. */
+  renounce(): void {
+    if (!this.#closed) this.#decided();
   }
 
   unsubscribe(consumer: Consumer): void {
+    if (this.#closed) {
+      this.#untold = this.#untold.filter((other) => other !== consumer);
+      // Order: what stands above lets go first, as in RxJS.
+      if (this.#untold.length === 0) this.#letGo();
+      return;
+    }
     if (!this.#consumers.includes(consumer)) return;
     this.#set(this.#consumers.filter((other) => other !== consumer));
-    if (this.#consumers.length === 0) this.close();
+    if (this.#consumers.length === 0 && this.#expected === 0) this.abandoned();
+  }
+
+  #decided(): void {
+    this.#expected--;
+    if (this.#expected > 0) return;
+    if (this.#consumers.length > 0) this.connect();
+    else this.abandoned();
+  }
+
+  /** No consumer is left. */
+  protected abandoned(): void {
+    this.close();
   }
 
   /** Hands a value to the consumers: the whole subtree of the first one before the second one. */
@@ -88,10 +134,20 @@ export abstract class Stage {
 
   #fan(value: unknown): void {
     const deliver = (consumer: Consumer): void => {
-      if (this.#consumers.includes(consumer)) consumer.next(value);
+      if (!this.#consumers.includes(consumer)) return;
+      this.#delivering++;
+      consumer.next(value);
+      this.#delivering--;
     };
-    this.loop.iterate(this, this.#consumers[Symbol.iterator](), deliver, ignore);
+    this.#fans++;
+    this.loop.iterate(this, this.#consumers[Symbol.iterator](), deliver, this.#fanned);
   }
+
+  readonly #fanned = (): void => {
+    this.#fans--;
+    const tell = this.#pendingEnd;
+    if (tell !== undefined && this.#fans === 0) this.#finish(tell);
+  };
 
   /** An error arose here. */
   fail(reason: unknown): void {
@@ -108,49 +164,78 @@ export abstract class Stage {
   }
 
   sendError(reason: unknown): void {
-    for (const consumer of this.#end()) consumer.error(reason);
-    this.#letGo();
+    this.#finish((consumer) => consumer.error(reason));
   }
 
   sendComplete(): void {
-    for (const consumer of this.#end()) consumer.complete();
-    this.#letGo();
+    this.#finish((consumer) => consumer.complete());
+  }
+
+  #finish(tell: Tell): void {
+    if (this.#closed) return;
+    if (this.#fans > 0 && this.#delivering === 0) {
+      // A consumer still waits for a value that came before this end.
+      this.#pendingEnd ??= tell;
+      return;
+    }
+    const consumers = this.#end();
+    if (consumers.length === 1) {
+      tell(consumers[0] as Consumer);
+      this.#letGo();
+      return;
+    }
+    this.#untold = consumers;
+    this.loop.iterate(this, this.#nextUntold(), tell, () => this.#letGo());
+  }
+
+  *#nextUntold(): Generator<Consumer> {
+    for (let [consumer] = this.#untold; consumer !== undefined; [consumer] = this.#untold) {
+      this.#untold = this.#untold.slice(1);
+      yield consumer;
+    }
   }
 
   /** Ends without a word to consumers. */
   close(): void {
-    if (this.#closed) return;
-    this.#end();
+    if (!this.#closed) this.#end();
     this.#letGo();
   }
 
-  // Order: consumers hear of the end before what stands above is closed, as in RxJS.
   #end(): readonly Consumer[] {
-    if (this.#closed) return [];
     this.#closed = true;
     const consumers = this.#consumers;
     this.#set([]);
     return consumers;
   }
 
+  // Order: consumers hear of the end before what stands above is closed, as in RxJS.
   #letGo(): void {
+    if (this.#gone) return;
     this.loop.close(this);
-    while (this.#holding > 0) this.release();
+    // Order: before it is gone. Holds of this stage, and those below it that it passed on, are no longer anybody's.
+    this.#holding = 0;
+    this.#shiftAbove(-this.#passedOn);
+    this.#gone = true;
     this.disconnect();
   }
 
   /** This stage takes no more for now: everything above it stops between two outputs. Holds nest. */
   hold(): void {
+    if (this.#gone) return;
     this.#holding++;
     this.#shiftAbove(1);
   }
 
   release(): void {
+    if (this.#gone || this.#holding === 0) return;
     this.#holding--;
     this.#shiftAbove(-1);
   }
 
-  #shiftAbove(by: 1 | -1): void {
+  // A stage that has let go passes nothing on: what is held below it holds nothing above it.
+  #shiftAbove(by: number): void {
+    if (this.#gone || by === 0) return;
+    this.#passedOn += by;
     for (const parent of this.parents) {
       parent.#heldBelow += by;
       parent.#shiftAbove(by);
@@ -172,25 +257,30 @@ export class HeadStage extends Stage {
   override readonly parents: readonly Stage[] = [];
   protected override connect(): void {}
   protected override disconnect(): void {}
+  /** A flow may still be bound before the executor looks: concat opens its next stream when the one before has let go. */
+  protected override abandoned(): void {}
 }
 
 /** Several streams of one segment as one; the only stage with several parents. */
 export class UnionStage extends Stage implements Consumer {
   override readonly parents: readonly Stage[];
+  #connected = false;
   #open: number;
 
   constructor(parents: readonly Stage[], context: StageContext) {
     super(context);
     this.parents = parents;
     this.#open = parents.length;
+    for (const parent of parents) parent.expect();
   }
 
   protected override connect(): void {
-    for (const parent of this.parents) parent.subscribe(this);
+    this.#connected = true;
+    for (const parent of this.parents) this.closed ? parent.renounce() : parent.subscribe(this);
   }
 
   protected override disconnect(): void {
-    for (const parent of this.parents) parent.unsubscribe(this);
+    for (const parent of this.parents) this.#connected ? parent.unsubscribe(this) : parent.renounce();
   }
 
   next(value: unknown): void {

@@ -4,7 +4,7 @@
  * Never runs a step itself.
  */
 
-import type { ObservableInput, OperatorFunction, Subscription } from 'rxjs';
+import type { ObservableInput, OperatorFunction } from 'rxjs';
 import { streamScoped, type Traits } from './traits.js';
 
 /** What a kernel may do with its downstream. Calls reach the following steps before they return. */
@@ -18,8 +18,11 @@ export interface Out {
    * `done` runs after the last one; not when the step is closed before.
    */
   iterate(iterator: Iterator<unknown>, done: () => void): void;
-  /** Subscribes an asynchronous inner. Its outputs and `done` enter behind the step, in order, whenever they come. */
-  observe(input: ObservableInput<unknown>, done: () => void): Subscription;
+  /**
+   * Subscribes an asynchronous inner until the step is closed. Its outputs and `done` enter behind the step, in order,
+   * whenever they come. True: it reads a stream of this segment, so holding the input back would starve it.
+   */
+  observe(input: ObservableInput<unknown>, done: () => void): boolean;
   /** While held, nothing upstream hands over and the executor takes no input. Calls nest. */
   hold(): void;
   release(): void;
@@ -54,7 +57,7 @@ export interface Step {
 }
 
 /** What is known of an operator that came from RxJS or from the user: nothing. */
-const unknownTraits: Traits = streamScoped('operator');
+export const unknownTraits: Traits = streamScoped('operator');
 
 export function opaque(plain: OperatorFunction<unknown, unknown>): Step {
   return { traits: unknownTraits, label: 'an operator', plain, others: [] };

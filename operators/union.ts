@@ -5,8 +5,8 @@
 import { merge, Observable } from 'rxjs';
 import { MillraceError } from '../runtime/errors.js';
 import { show } from '../runtime/option.js';
-import { Flow, nodeNow } from './flow.js';
-import { flowLost, type Node, recordingNow, type UnionNode } from './recording.js';
+import { Flow, flowLost, nodeNow } from './flow.js';
+import { type Node, recordingNow, type UnionNode } from './recording.js';
 
 /**
  * Values of all inputs as they come; completes when all have completed, errors with the first error.
@@ -31,7 +31,7 @@ export function union<O extends readonly Observable<unknown>[]>(
   if (recording === undefined) return merge(...inputs) as never;
   const parents = inputs.map((input): Node => {
     const node = nodeNow(input);
-    if (node === undefined) throw flowLost('union()', input);
+    if (node === undefined) throw flowLost(recording, 'union()', input);
     return node;
   });
   return new Flow(recording.add<UnionNode>({ kind: 'union', parents })) as never;

@@ -7,13 +7,14 @@ import { type Bell, ringReader, ringWriter } from './channel.js';
 import type { Clock } from './clock.js';
 import type { Place } from './errors.js';
 import { Executor } from './executor.js';
+import type { Fault } from './fault.js';
 import { Inbox } from './inbox.js';
 import type { Input } from './input.js';
 import type { Logic } from './logic.js';
 import { ChannelCounters, ExecutorCounters } from './metrics.js';
 import type { ExecutorOrder, OutletOrder, RunOrder } from './order.js';
 import { Outbox, type OutletOptions } from './outbox.js';
-import { caller, type ExchangePlan } from './plan.js';
+import { comparePlans, type ExchangePlan } from './plan.js';
 import type { Pump } from './pump.js';
 
 /** What a thread offers its executors. */
@@ -26,10 +27,17 @@ export interface Site {
 }
 
 /** The order without what only the starting thread needs. */
-export type Wiring = Pick<RunOrder, 'rules' | 'counters' | 'counted' | 'maxParkedBytes' | 'strict'>;
+export type Wiring = Pick<RunOrder, 'shape' | 'rules' | 'counters' | 'counted' | 'maxParkedBytes' | 'strict'>;
 
-export function assembleExecutor(wiring: Wiring, order: ExecutorOrder, logic: Logic, site: Site): Executor {
+export function assembleExecutor(
+  wiring: Wiring,
+  order: ExecutorOrder,
+  logic: Logic,
+  site: Site,
+  onFailed: (fault: Fault, travels: boolean) => void,
+): Executor {
   const { plan } = logic;
+  comparePlans(plan, wiring.shape);
   const segment = plan.segments[order.segment];
   const place: Place = { topology: plan.topology, segment: segment?.name, executor: order.index };
   const opening = segment?.exchange === undefined ? undefined : plan.exchanges[segment.exchange];
@@ -39,7 +47,8 @@ export function assembleExecutor(wiring: Wiring, order: ExecutorOrder, logic: Lo
     counters: new ExecutorCounters(wiring.counters, order.number),
     nowMs: site.clock.nowMs,
     wake: () => site.pump.wake(),
-    sourceErrors: opening?.name === 'input' && opening.from.length === 1 && opening.from[0] === caller,
+    sourceErrors: opening?.kind === 'input',
+    onFailed,
   });
   const outlets = order.outlets.map((outlet) => outlet.exchange);
   const options = { index: order.index, strict: wiring.strict };

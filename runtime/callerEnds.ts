@@ -15,13 +15,16 @@ export interface OutputSink {
 /** Hands every input value to every outlet: the caller's thread routes, and does nothing else. */
 export class PassOn implements Program {
   readonly #host: ProgramHost;
+  readonly #onError: (reason: unknown) => void;
   readonly #open: Set<number>;
   readonly suspended = false;
   readonly subscribed = true;
   readonly ready = true;
 
-  constructor(host: ProgramHost) {
+  /** `onError` hears the input's error as it is, before it becomes a fault. */
+  constructor(host: ProgramHost, onError: (reason: unknown) => void) {
     this.#host = host;
+    this.#onError = onError;
     this.#open = new Set(host.emit.keys());
   }
 
@@ -41,6 +44,7 @@ export class PassOn implements Program {
   }
 
   error(reason: unknown): void {
+    this.#onError(reason);
     this.#host.fail(reason, 'source', { operator: 'the input' });
   }
 
@@ -113,6 +117,10 @@ export class PushInput implements Input {
     if (this.ended) return;
     this.ended = true;
     this.#onFinish();
+  }
+
+  drain(): void {
+    this.finish();
   }
 
   discard(): number {

@@ -28,3 +28,8 @@ export const clock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** For timers that judge another thread: what it has said meanwhile is read first, for this thread may have been the busy one. */
+export function afterMessages(task: () => void): void {
+  setImmediate(() => setImmediate(task));
+}

@@ -32,6 +32,8 @@ export interface Encoder {
 export interface Decoder {
   /** The payload may lie in memory that is reused right after: nothing of the result does. */
   decode(payload: Uint8Array, count: number, flags: number): unknown[];
+  /** The user's part of decoding, value by value as they are taken: user code never runs while a frame is held. */
+  arrived?(plain: unknown): unknown;
 }
 
 export interface CodecPair {
@@ -135,10 +137,10 @@ class UserEncoder extends PackedEncoder {
 
 function userDecoder(codec: ValueCodec): Decoder {
   return {
-    decode(payload, count, flags) {
-      const values = packedDecoder.decode(payload, count, flags);
+    decode: packedDecoder.decode,
+    arrived(plain) {
       try {
-        return values.map((plain) => codec.decode(plain));
+        return codec.decode(plain);
       } catch (cause) {
         throw new MillraceError('ERR_VALUE', `codec ${show(codec.name)} could not decode a value`, { cause });
       }

@@ -33,7 +33,8 @@ export const tags = {
   error: 8,
 } as const;
 
-export type Tag = (typeof tags)[keyof typeof tags];
+/** What an escape holds: its tag, then the operands. */
+export type Envelope = [tag: (typeof tags)[keyof typeof tags], ...operands: unknown[]];
 
 /** The errors the language itself has. `AggregateError` is among them, though it is constructed another way. */
 export const errorClasses: ReadonlyMap<string, ErrorConstructor> = new Map(
@@ -61,10 +62,6 @@ export function define(target: object, key: string, value: unknown, enumerable =
   Object.defineProperty(target, key, { value, enumerable, writable: true, configurable: true });
 }
 
-export function envelop(tag: Tag, operands: readonly unknown[]): object {
-  return { [mark]: [tag, ...operands] };
-}
-
 /** Undoes the escapes of a decoded value, in place where it can. Called only for frames flagged as escaped. */
 export function revive(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
@@ -83,7 +80,7 @@ export function revive(value: unknown): unknown {
   }
   const fields = value as Record<string, unknown>;
   const envelope = fields[mark];
-  if (envelope !== undefined) return reviveEscape(revive(envelope) as unknown[]);
+  if (envelope !== undefined) return reviveEscape(revive(envelope) as Envelope);
   for (const key in fields) {
     const item = fields[key];
     if (typeof item === 'object' && item !== null) fields[key] = revive(item);
@@ -91,7 +88,7 @@ export function revive(value: unknown): unknown {
   return value;
 }
 
-function reviveEscape([tag, ...operands]: readonly unknown[]): unknown {
+function reviveEscape([tag, ...operands]: Envelope): unknown {
   switch (tag) {
     case tags.minusZero:
       return -0;
@@ -128,6 +125,6 @@ function reviveEscape([tag, ...operands]: readonly unknown[]): unknown {
       return error;
     }
     default:
-      throw new TypeError(`unknown escape ${String(tag)}`);
+      throw new TypeError(`unknown escape ${tag}`);
   }
 }

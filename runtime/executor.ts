@@ -3,7 +3,7 @@
  * Owns the order of things in a slice and the way it ends: completed, failed, finished early or stopped.
  * Never waits, never knows its thread: without room, input or readiness it returns, and is stepped again when something changed.
  *
- *   running ──input ended──▶ completing ──outlets ended──▶ done
+ *   running ──input ended──▶ completed: outlets end as the program says so
  *      ├──no step wants input──▶ (input finished; goes on emitting what is open)
  *      ├──error──▶ failed: what was emitted before is sent, then the fault
  *      └──stop──▶ stopped: nothing is emitted any more
@@ -22,13 +22,18 @@ export interface ExecutorOptions {
   readonly outbox: Outbox;
   readonly counters: ExecutorCounters;
   readonly nowMs: () => number;
-  /** Asks to be stepped soon. */
-  readonly wake: () => void;
+  /** Asks to be stepped soon; false if that was asked before. */
+  readonly wake: () => boolean;
   /** Errors of the producer are errors of the source this segment begins with: its steps see them. */
   readonly sourceErrors?: boolean;
   /** Takes faults instead of passing them on: the caller's end. */
   readonly onFault?: (fault: Fault) => void;
+  /** Hears of a fault that arose here, and whether it is on its way through the channels. */
+  readonly onFailed?: (fault: Fault, travels: boolean) => void;
 }
+
+/** Looks at the clock once in so many outputs of a suspended step. */
+const roomStride = 64;
 
 export class Executor implements ProgramHost {
   readonly #options: ExecutorOptions;
@@ -39,10 +44,14 @@ export class Executor implements ProgramHost {
   #completed = false;
   #finished = false;
   #stride = 1;
+  #untilMs = Number.POSITIVE_INFINITY;
+  #asked = 0;
+  #overtime = false;
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
     this.#outbox = options.outbox;
+    this.#outbox.onClosed = (outlet) => this.#guard(() => this.#program?.closeOutlet(outlet));
   }
 
   /** Program and input are made for this executor, which is their host. */
@@ -56,8 +65,10 @@ export class Executor implements ProgramHost {
 
   // ── what the program sees ──
 
+  // A step that streams without end would never come back to a fast reader: the end of the slice counts as an end of room.
   get room(): boolean {
-    return this.#outbox.room;
+    if (++this.#asked % roomStride === 0) this.#overtime = this.#options.nowMs() >= this.#untilMs;
+    return !this.#overtime && this.#outbox.room;
   }
 
   get emit(): readonly ((value: unknown) => void)[] {
@@ -68,7 +79,9 @@ export class Executor implements ProgramHost {
     this.#options.wake();
   }
 
+  // Order: whoever sees the end sees the counts of what came before it.
   end(outlet: number): void {
+    this.#publish();
     this.#outbox.end(outlet);
     this.wake();
   }
@@ -76,23 +89,29 @@ export class Executor implements ProgramHost {
   fail(reason: unknown, arose: 'source' | 'step', place: Place): void {
     if (this.#state !== 'running') return;
     const { topology, segment, executor } = this.#options.place;
-    this.passOn(toFault(errorOf(reason, arose, { topology, segment, executor, ...place })));
+    const fault = toFault(errorOf(reason, arose, { topology, segment, executor, ...place }));
+    const travels = this.passOn(fault);
+    this.#options.onFailed?.(fault, travels);
   }
 
   /** A fault that arose above: what was emitted before it is sent first; the first fault wins. */
-  passOn(fault: Fault): void {
-    if (this.#state !== 'running') return;
+  passOn(fault: Fault): boolean {
+    if (this.#state !== 'running') return true;
     this.#state = 'failed';
-    this.#program?.stop();
+    this.#stopProgram();
     this.#finish();
-    if (this.#options.onFault !== undefined) this.#options.onFault(fault);
-    else this.#outbox.fail(fault);
+    this.#publish();
+    const { onFault } = this.#options;
+    if (onFault !== undefined) onFault(fault);
+    const travels = onFault !== undefined || this.#outbox.fail(fault);
     this.wake();
+    return travels;
   }
 
-  /** A fault that came through a channel. */
+  /** A fault that came through a channel. The steps behind the input see the input's own error, as in RxJS. */
   receive(fault: Fault): void {
-    if (this.#options.sourceErrors === true) this.#guard(() => this.#program?.error(fromFault(fault)));
+    const error = this.#options.sourceErrors === true ? fromFault(fault) : undefined;
+    if (isMillraceError(error) && error.code === 'ERR_SOURCE') this.#guard(() => this.#program?.error(error.cause));
     else this.passOn(fault);
   }
 
@@ -100,27 +119,32 @@ export class Executor implements ProgramHost {
 
   /** Does what can be done until about `untilMs`. Says whether anything was done. */
   step(untilMs: number): boolean {
+    // A late wake-up of a source: its channels may belong to another run by now.
+    if (this.#stopped) return false;
     const outbox = this.#outbox;
-    outbox.tick(this.#options.nowMs());
+    this.#untilMs = untilMs;
+    this.#overtime = false;
+    const nowMs = this.#options.nowMs();
+    outbox.tick(nowMs);
     let progress = outbox.pump();
-    for (const outlet of outbox.takeClosed()) {
-      progress = true;
-      this.#program?.closeOutlet(outlet);
-    }
-    if (this.#state === 'running') progress = this.#work(untilMs) || progress;
+    progress = outbox.closeFinished() || progress;
+    if (this.#state === 'running') progress = this.#work(nowMs, untilMs) || progress;
+    if (this.#stopped) return true;
     if (this.#finished) this.#discard();
     outbox.flushDue();
+    outbox.flushAsleep();
     this.#publish();
     return progress;
   }
 
   /** Nothing more to do on this thread: what waits for company leaves now. */
   flushIdle(): boolean {
-    return this.#outbox.flushIdle();
+    return !this.#stopped && this.#outbox.flushIdle();
   }
 
   /** Sends what waits, because somebody asked. */
   flush(): void {
+    if (this.#stopped) return;
     this.#outbox.flush('explicit');
     this.#publish();
   }
@@ -129,17 +153,19 @@ export class Executor implements ProgramHost {
     return this.#outbox.deadlineMs;
   }
 
-  /** Ends the source; what is under way goes on. */
+  /** Ends the source, if this executor reads one; what is under way goes on. */
   drain(): void {
-    this.#input?.finish();
+    if (this.#state !== 'running') return;
+    this.#input?.drain();
     this.wake();
   }
 
   /** Nothing is emitted or taken any more. */
   stop(): void {
-    if (this.#state === 'stopped') return;
+    if (this.#stopped) return;
     this.#state = 'stopped';
-    this.#program?.stop();
+    this.#outbox.stop();
+    this.#stopProgram();
     this.#finish();
     this.#publish();
   }
@@ -150,7 +176,8 @@ export class Executor implements ProgramHost {
     this.#outbox.tick(this.#options.nowMs());
     this.#options.counters.in++;
     this.#guard(() => this.#program?.next(value));
-    this.wake();
+    // The first value of a burst wakes a sleeping reader; what follows in the same turn travels together.
+    if (this.#options.wake()) this.#outbox.flushAsleep();
   }
 
   /** The source that pushed has failed. */
@@ -158,7 +185,7 @@ export class Executor implements ProgramHost {
     if (this.#state === 'running') this.#guard(() => this.#program?.error(reason));
   }
 
-  #work(untilMs: number): boolean {
+  #work(fromMs: number, untilMs: number): boolean {
     const program = this.#program as Program;
     const input = this.#input as Input;
     let progress = false;
@@ -167,26 +194,27 @@ export class Executor implements ProgramHost {
       this.#guard(() => program.resume());
       progress = emitted !== this.#outbox.emitted || !program.suspended;
     }
-    progress = this.#take(program, input, untilMs) || progress;
+    if (!this.#completed) progress = this.#take(program, input, fromMs, untilMs) || progress;
     if (this.#state !== 'running') return true;
     if (input.ended && !this.#completed && !this.#finished && program.subscribed && !program.suspended) {
       this.#completed = true;
       progress = true;
       this.#guard(() => program.complete());
     }
-    if (program.finished && !this.#finished && !this.#completed) {
+    // Order: not while an end is suspended. Those who have not heard of it yet want nothing more, and still have to hear.
+    if (!this.#finished && !this.#completed && !program.suspended && program.finished) {
       progress = true;
       this.#finish();
     }
-    return progress;
+    return progress || this.#overtime;
   }
 
   /** Hands input to the program until the slice is over; a slow value is followed by a look at the clock at once. */
-  #take(program: Program, input: Input, untilMs: number): boolean {
+  #take(program: Program, input: Input, fromMs: number, untilMs: number): boolean {
     const { counters, nowMs } = this.#options;
     let taken = 0;
     let stride = this.#stride;
-    let checkedMs = 0;
+    let checkedMs = fromMs;
     try {
       while (
         this.#state === 'running' &&
@@ -203,14 +231,14 @@ export class Executor implements ProgramHost {
         if (taken % stride !== 0) continue;
         const now = nowMs();
         this.#outbox.tick(now);
-        if (now >= untilMs) break;
-        stride = checkedMs > 0 && now - checkedMs > 0.2 ? 1 : Math.min(64, stride * 2);
+        stride = now - checkedMs > 0.2 ? 1 : Math.min(64, stride * 2);
         checkedMs = now;
+        if (now >= untilMs) break;
       }
     } catch (reason) {
       this.#takeFailed(program, reason);
     }
-    this.#stride = stride;
+    this.#stride = this.#overtime ? 1 : stride;
     return taken > 0;
   }
 
@@ -218,6 +246,19 @@ export class Executor implements ProgramHost {
   #takeFailed(program: Program, reason: unknown): void {
     if (isMillraceError(reason) && reason.topology === undefined) this.fail(reason, 'step', {});
     else this.#guard(() => program.error(reason));
+  }
+
+  /** Not narrowed by what was known before user code ran. */
+  get #stopped(): boolean {
+    return this.#state === 'stopped';
+  }
+
+  #stopProgram(): void {
+    try {
+      this.#program?.stop();
+    } catch {
+      // A clean-up of the user's threw: the run is over or has its error, and what else is to be let go of must be.
+    }
   }
 
   #finish(): void {
@@ -228,7 +269,11 @@ export class Executor implements ProgramHost {
   }
 
   #discard(): void {
-    this.#options.counters.discarded += this.#input?.discard() ?? 0;
+    try {
+      this.#options.counters.discarded += this.#input?.discard() ?? 0;
+    } catch {
+      // A damaged frame among those nobody wants.
+    }
   }
 
   #guard(work: () => void): void {
@@ -251,11 +296,13 @@ export class Executor implements ProgramHost {
 function errorOf(reason: unknown, arose: 'source' | 'step', place: Place): MillraceError {
   if (isMillraceError(reason) && reason.topology === undefined) return located(reason, place);
   const code: ErrorCode = arose === 'source' ? 'ERR_SOURCE' : 'ERR_OPERATOR';
-  const who = place.operator ?? (arose === 'source' ? 'the source' : 'a step');
-  const at = place.at === undefined ? '' : ` (pipe at ${place.at.replace(/^.*[\\/]/, '')})`;
   const said = reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason);
-  return new MillraceError(code, `${who} of segment ${JSON.stringify(place.segment ?? '')}${at} failed: ${said}`, {
-    ...place,
-    cause: reason,
-  });
+  return new MillraceError(code, `${whoFailed(arose, place)} failed: ${said}`, { ...place, cause: reason });
+}
+
+/** `map in segment "split" (pipe at word-count.ts:12)`, `the input`. */
+function whoFailed(arose: 'source' | 'step', { operator, segment, at }: Place): string {
+  const who = operator ?? (arose === 'source' ? 'the source' : 'a step');
+  const where = operator === 'the input' ? '' : ` in segment ${JSON.stringify(segment ?? '')}`;
+  return `${who}${where}${at === undefined ? '' : ` (pipe at ${at.replace(/^.*[\\/]|:\d+$/g, '')})`}`;
 }

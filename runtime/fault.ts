@@ -191,9 +191,9 @@ function assign(target: object, fields: Fields): object {
 function errorOf(fault: ErrorFault): Error {
   const { code, name, message, stack, cause, errors } = fault;
   const error = code === undefined ? bareError(fault.class) : new MillraceError(code, '');
-  if (error.name !== name) define(error, 'name', name, false);
-  if (error.message !== message) define(error, 'message', message, false);
   if (stack !== undefined) define(error, 'stack', stack, false);
+  if (error.message !== message) define(error, 'message', message, false);
+  if (error.name !== name) define(error, 'name', name, false);
   if (cause !== undefined) define(error, 'cause', fromFault(cause[0]), false);
   if (errors !== undefined) define(error, 'errors', fromFault(errors), false);
   return error;

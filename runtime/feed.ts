@@ -38,8 +38,14 @@ class Feed implements Input {
 
   take(): unknown {
     if (this.#finished) return none;
-    this.#tap ??= tapOf(this.#make(this.#controller.signal), this.#wake);
-    return this.#tap.take();
+    try {
+      this.#tap ??= tapOf(this.#make(this.#controller.signal), this.#wake);
+      return this.#tap.take();
+    } catch (reason) {
+      // It ended by itself: what has thrown is not told to return as well.
+      this.#finished = true;
+      throw reason;
+    }
   }
 
   get ended(): boolean {
@@ -55,6 +61,10 @@ class Feed implements Input {
     } catch {
       // The run no longer listens to this source.
     }
+  }
+
+  drain(): void {
+    this.finish();
   }
 
   discard(): number {
@@ -122,7 +132,8 @@ class AsyncTap implements Tap {
 
   #ask(): void {
     this.#asked = true;
-    this.#iterator.next().then(
+    // As `for await`, which also takes an iterator whose next() returns no promise.
+    Promise.resolve(this.#iterator.next()).then(
       ({ done, value }) => {
         this.#asked = false;
         if (done === true) this.ended = true;

@@ -200,32 +200,38 @@ export function canonicalKey(key: unknown): string | number | bigint | boolean |
 }
 
 /** Every part says its type and where it ends. */
-function text(key: unknown, depth: number): string {
+function partText(key: unknown, depth: number): string {
   switch (typeof key) {
     case 'string':
       return `s${key.length}:${key}`;
     case 'number':
+      return `n${key};`;
     case 'bigint':
+      return `i${key};`;
     case 'boolean':
+      return key ? 't' : 'f';
     case 'undefined':
-      return `${typeof key},${key};`;
+      return 'u';
     default:
-      return key === null ? 'null;' : compositeText(key, depth + 1);
+      return key === null ? '-' : compositeText(key, depth + 1);
   }
 }
 
 function compositeText(key: unknown, depth: number): string {
   const composite = compositeOf(key, depth);
+  let text: string;
   switch (composite.kind) {
     case 'date':
       return `d${composite.time};`;
     case 'bytes':
       return `b${composite.bytes.length}:${Buffer.from(composite.bytes).toString('latin1')}`;
     case 'array':
-      return `a${composite.items.length}:${Array.from(composite.items, (item) => text(item, depth)).join('')}`;
-    case 'object': {
-      const { keys, fields } = composite;
-      return `o${keys.length}:${keys.map((name) => text(name, depth) + text(fields[name], depth)).join('')}`;
-    }
+      text = `a${composite.items.length}:`;
+      for (const item of composite.items) text += partText(item, depth);
+      return text;
+    case 'object':
+      text = `o${composite.keys.length}:`;
+      for (const name of composite.keys) text += partText(name, depth) + partText(composite.fields[name], depth);
+      return text;
   }
 }

@@ -6,7 +6,6 @@
 
 import type { ChannelReader } from './channel.js';
 import type { Decoder } from './codec.js';
-import { MillraceError } from './errors.js';
 import type { Fault } from './fault.js';
 import { decodeFault } from './faultFrame.js';
 import { type Header, headerBytes, kinds, lastPart, readHeader } from './frame.js';
@@ -29,6 +28,8 @@ export class Inbox implements Input {
   readonly #onFault: (fault: Fault) => void;
   #values: readonly unknown[] = [];
   #at = 0;
+  /** The user's part of decoding the values at hand. */
+  #arrived: ((plain: unknown) => unknown) | undefined;
   #turn = 0;
   #open: number;
   #finished = false;
@@ -39,9 +40,11 @@ export class Inbox implements Input {
     this.#onFault = onFault;
   }
 
+  // A fault read on the way may have finished this inbox.
   take(): unknown {
-    while (this.#at >= this.#values.length) if (!this.#load()) return none;
-    return this.#values[this.#at++];
+    while (this.#at >= this.#values.length) if (this.#finished || !this.#load()) return none;
+    const value = this.#values[this.#at++];
+    return this.#arrived === undefined ? value : this.#arrived(value);
   }
 
   get ended(): boolean {
@@ -53,14 +56,19 @@ export class Inbox implements Input {
     this.#finished = true;
   }
 
+  drain(): void {}
+
   // The producers learn of it later: what is on its way is read, so that none of them waits for room, and counted.
   discard(): number {
     let count = this.#values.length - this.#at;
     this.#values = [];
     this.#at = 0;
-    for (const { reader } of this.#lanes) {
+    for (const { reader, parts } of this.#lanes) {
+      parts.length = 0;
       for (let frame = reader.next(); frame !== undefined; frame = reader.next()) {
-        count += headerOf(frame).count;
+        const { kind, flags, count: values } = headerOf(frame);
+        // A frame that travels in pieces holds a single value.
+        count += kind === kinds.part ? flags & lastPart : values;
         reader.release();
       }
     }
@@ -98,37 +106,33 @@ export class Inbox implements Input {
       lane.reader.release();
       return true;
     }
-    switch (header.kind) {
-      case kinds.data:
-        this.#values = lane.decoder.decode(payload, header.count, header.flags);
-        lane.reader.release();
-        return true;
-      case kinds.part:
-        lane.parts.push(payload.slice());
-        lane.reader.release();
-        if ((header.flags & lastPart) !== 0) this.#join(lane);
-        return true;
-      case kinds.error: {
-        const fault = decodeFault(payload.slice());
-        lane.reader.release();
-        this.#onFault(fault);
-        return true;
-      }
-      default:
-        throw new MillraceError('ERR_FRAME', `a frame of kind ${header.kind} has no meaning here`);
+    if (header.kind === kinds.data) {
+      this.#unpack(lane.decoder, payload, header);
+      lane.reader.release();
+      return true;
     }
+    const copy = payload.slice();
+    lane.reader.release();
+    if (header.kind === kinds.error) this.#onFault(decodeFault(copy));
+    else this.#takePart(lane, copy, (header.flags & lastPart) !== 0);
+    return true;
+  }
+
+  #unpack(decoder: Decoder, payload: Uint8Array, { count, flags }: Header): void {
+    this.#values = decoder.decode(payload, count, flags);
+    this.#arrived = decoder.arrived;
   }
 
   /** The pieces form a frame of their own, header included. */
-  #join(lane: Lane): void {
+  #takePart(lane: Lane, piece: Uint8Array, last: boolean): void {
+    lane.parts.push(piece);
+    if (!last) return;
     const whole = Buffer.concat(lane.parts);
     lane.parts = [];
     const header = headerOf(whole);
-    this.#values = lane.decoder.decode(
-      whole.subarray(headerBytes, headerBytes + header.bytes),
-      header.count,
-      header.flags,
-    );
+    const payload = whole.subarray(headerBytes, headerBytes + header.bytes);
+    if (header.kind === kinds.error) this.#onFault(decodeFault(payload));
+    else this.#unpack(lane.decoder, payload, header);
   }
 }
 

@@ -75,6 +75,8 @@ export type ToThread =
 export type FromThread =
   | { readonly kind: 'started'; readonly run: string }
   | { readonly kind: 'stopped'; readonly run: string }
+  /** A fault arose; it also travels through the channels, unless nobody takes what its executor emits. */
+  | { readonly kind: 'fault'; readonly run: string; readonly fault: Fault; readonly travels: boolean }
   | { readonly kind: 'failed'; readonly run: string; readonly fault: Fault };
 
 export const poke = 0;

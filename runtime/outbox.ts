@@ -21,6 +21,7 @@ export interface OutletOptions {
 }
 
 interface Outlet {
+  readonly index: number;
   readonly targets: readonly Target[];
   ending: boolean;
   closed: boolean;
@@ -35,17 +36,21 @@ export class Outbox {
   #parkedBytes = 0;
   #parkedFrames = 0;
   #nowMs = 0;
+  #stopped = false;
   /** Values emitted. */
   emitted = 0;
+  /** Told once of an outlet all of whose consumers want no more; also in the middle of an emission. */
+  onClosed: (outlet: number) => void = () => {};
 
   constructor(outlets: readonly OutletOptions[], maxParkedBytes: number) {
     this.#maxParkedBytes = maxParkedBytes;
     const onParked = (bytes: number): void => this.#parked(bytes);
-    this.#outlets = outlets.map(({ targets }) => {
-      return { targets: targets.map((options) => new Target({ ...options, onParked })), ending: false, closed: false };
+    this.#outlets = outlets.map(({ targets }, index) => {
+      const made = targets.map((options) => new Target({ ...options, onParked }));
+      return { index, targets: made, ending: false, closed: false };
     });
     this.#targets = this.#outlets.flatMap((outlet) => outlet.targets);
-    this.emit = outlets.map((options, i) => this.#emitter(options, (this.#outlets[i] as Outlet).targets));
+    this.emit = outlets.map((options, i) => this.#emitter(options, this.#outlets[i] as Outlet));
   }
 
   /** False while frames are parked: no further input is to be taken. */
@@ -86,6 +91,10 @@ export class Outbox {
     for (const target of this.#targets) target.flushDue(this.#nowMs);
   }
 
+  flushAsleep(): void {
+    for (const target of this.#targets) target.flushAsleep();
+  }
+
   flushIdle(): boolean {
     let progress = false;
     for (const target of this.#targets) progress = target.flushIdle() || progress;
@@ -101,30 +110,38 @@ export class Outbox {
     this.#endOutlet(this.#outlets[outlet] as Outlet, 'end');
   }
 
-  /** What was emitted before the fault is delivered, then the fault, on every outlet that is open. */
-  fail(fault: Fault): void {
+  /** What was emitted before the fault is delivered, then the fault, on every outlet that is open. False: nobody hears it. */
+  fail(fault: Fault): boolean {
     const payload = encodeFault(fault);
-    for (const outlet of this.#outlets) {
-      if (outlet.ending) continue;
-      for (const target of outlet.targets) {
-        target.flush('error');
-        target.sendFrame(kinds.error, payload, 'error');
-      }
+    const open = this.#outlets.filter((outlet) => !outlet.ending);
+    // Order: all values before the first fault, which may end the run for all outputs.
+    for (const target of this.#targets) target.flush('error');
+    for (const outlet of open) {
+      for (const target of outlet.targets) target.sendFrame(kinds.error, payload, 'error');
       this.#endOutlet(outlet, 'error');
     }
+    return open.some((outlet) => outlet.targets.length > 0);
   }
 
-  /** Outlets all of whose consumers want no more, each told once. */
-  takeClosed(): readonly number[] {
-    const closed: number[] = [];
-    this.#outlets.forEach((outlet, index) => {
-      if (outlet.closed || outlet.ending || outlet.targets.length === 0) return;
-      if (!outlet.targets.every((target) => target.finished)) return;
-      outlet.closed = true;
-      this.#endOutlet(outlet, 'end');
-      closed.push(index);
-    });
-    return closed;
+  /** Closes outlets all of whose consumers want no more. Says whether there were any. */
+  closeFinished(): boolean {
+    let progress = false;
+    for (const outlet of this.#outlets) progress = this.#closeIfFinished(outlet) || progress;
+    return progress;
+  }
+
+  #closeIfFinished(outlet: Outlet): boolean {
+    if (outlet.closed || outlet.ending || outlet.targets.length === 0) return false;
+    if (!outlet.targets.every((target) => target.finished)) return false;
+    outlet.closed = true;
+    this.#endOutlet(outlet, 'end');
+    this.onClosed(outlet.index);
+    return true;
+  }
+
+  /** Nothing is sent any more: the channels may belong to another run, while a step of the user's still emits. */
+  stop(): void {
+    this.#stopped = true;
   }
 
   #endOutlet(outlet: Outlet, reason: FlushReason): void {
@@ -133,11 +150,17 @@ export class Outbox {
     for (const target of outlet.targets) target.end(reason);
   }
 
-  #emitter({ route, discard }: OutletOptions, targets: readonly Target[]): Emit {
+  #emitter({ route, discard }: OutletOptions, outlet: Outlet): Emit {
     if (discard !== undefined) return () => discard.dropped(1);
-    const takes = targets.map((target) => (value: unknown) => target.add(value, this.#nowMs));
+    const takes = outlet.targets.map((target) => (value: unknown) => {
+      // A step that cannot be suspended learns here that nobody wants more.
+      if (!target.add(value, this.#nowMs)) this.#closeIfFinished(outlet);
+    });
     const emit = emitterOf({ ...route, targets: takes });
     return (value) => {
+      if (this.#stopped) return;
+      // Before the value is taken: a single one may be of any size, and what was taken is sent once.
+      if (this.#parkedBytes > this.#maxParkedBytes) throw this.#burst();
       emit(value);
       this.emitted++;
     };
@@ -146,9 +169,10 @@ export class Outbox {
   #parked(bytes: number): void {
     this.#parkedBytes += bytes;
     this.#parkedFrames += bytes > 0 ? 1 : -1;
-    // The newest frame does not count: a single value may be of any size.
-    if (bytes < 0 || this.#parkedBytes - bytes <= this.#maxParkedBytes) return;
-    throw new MillraceError(
+  }
+
+  #burst(): MillraceError {
+    return new MillraceError(
       'ERR_OUTPUT_BURST',
       `one value made more than maxParkedBytes (${this.#maxParkedBytes}) of outputs in a step that cannot be suspended. ` +
         'mergeMap and concatMap of millrace/operators stream the outputs of an iterable without holding them; ' +

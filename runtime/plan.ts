@@ -5,11 +5,13 @@
  */
 
 import type { Batch } from './batch.js';
+import { MillraceError } from './errors.js';
 
 /** The caller's thread as producer or consumer of an exchange. */
 export const caller = -1;
 
-export type ExchangeKind = 'shuffle' | 'keyBy' | 'spreadKey' | 'broadcast' | 'gather' | 'route' | 'output';
+/** `input` brings the caller's values to the steps before the first cut; `output` brings results back. */
+export type ExchangeKind = 'input' | 'shuffle' | 'keyBy' | 'spreadKey' | 'broadcast' | 'gather' | 'route' | 'output';
 
 /** What order still holds for what an exchange delivers; `key`: among the values of one key. */
 export type Order = 'total' | 'key' | 'none';
@@ -71,6 +73,24 @@ export function planShape(plan: Plan): string {
     codec,
   ]);
   return JSON.stringify([plan.version, plan.topology, segments, exchanges, plan.outputs]);
+}
+
+/** Refuses a plan that is not the one the caller made, told by its shape. */
+export function comparePlans(plan: Plan, shape: string): void {
+  const here = planShape(plan);
+  if (here === shape) return;
+  throw new MillraceError(
+    'ERR_PLAN_MISMATCH',
+    `build made another plan for an executor than for the caller: ${firstDifference(shape, here)}. ` +
+      'build must make the same pipeline for the same args: no randomness, no thread or environment checks',
+  );
+}
+
+function firstDifference(theirs: string, ours: string): string {
+  let at = 0;
+  while (at < theirs.length && theirs[at] === ours[at]) at++;
+  const from = Math.max(0, at - 20);
+  return `caller …${theirs.slice(from, at + 40)}… executor …${ours.slice(from, at + 40)}…`;
 }
 
 /** Executors of a segment; the caller counts as one. */

@@ -8,7 +8,7 @@ import { MessageChannel, type ResourceLimits, Worker } from 'node:worker_threads
 import { callerSite } from './callerSite.js';
 import { type Bell, createBell, createSleepCell } from './channel.js';
 import { MillraceError } from './errors.js';
-import { fromFault } from './fault.js';
+import { type Fault, fromFault } from './fault.js';
 import { type Birth, type FromThread, poke, type ToThread } from './order.js';
 
 export interface WorkerOptions {
@@ -21,6 +21,8 @@ export interface WorkerOptions {
 export interface ThreadEvents {
   started(thread: PoolThread): void;
   failed(thread: PoolThread, reason: unknown): void;
+  /** A fault arose in an executor; `travels` if it comes through the channels as well. */
+  faulted(fault: Fault, travels: boolean): void;
   stopped(thread: PoolThread): void;
   /** The thread is gone; `reason` says why. */
   lost(thread: PoolThread, reason: MillraceError): void;
@@ -35,6 +37,7 @@ export class PoolThread {
   readonly #linked = new Set<PoolThread>();
   readonly #onExit: () => void;
   #cause: unknown;
+  /** The run that had it terminated: it takes no further ones. */
   #endedBy: string | undefined;
 
   constructor(number: number, entry: URL, options: WorkerOptions, onExit: () => void) {
@@ -65,6 +68,10 @@ export class PoolThread {
     return this.#runs.size;
   }
 
+  get ending(): boolean {
+    return this.#endedBy !== undefined;
+  }
+
   tell(message: ToThread): void {
     this.#worker.postMessage(message, message.kind === 'peer' ? [message.port] : []);
   }
@@ -93,18 +100,23 @@ export class PoolThread {
   /** Ends the thread; all runs on it are told that `run` caused it. */
   terminate(run: string): Promise<number> {
     this.#endedBy = run;
+    // Whoever awaits the end keeps the process alive for it: with all else idle, the event loop would be empty.
+    this.#worker.ref();
     return this.#worker.terminate();
   }
 
   #heard(message: FromThread): void {
     const events = this.#runs.get(message.run);
     if (message.kind === 'started') events?.started(this);
-    else if (message.kind === 'failed') events?.failed(this, fromFault(message.fault));
-    else events?.stopped(this);
+    else if (message.kind === 'stopped') events?.stopped(this);
+    else if (message.kind === 'fault') events?.faulted(message.fault, message.travels);
+    else events?.failed(this, fromFault(message.fault));
   }
 
   #exited(code: number): void {
     this.#onExit();
+    for (const other of this.#linked) other.#linked.delete(this);
+    this.#linked.clear();
     const runs = [...this.#runs];
     this.#runs.clear();
     for (const [run, events] of runs) events.lost(this, this.#lossOf(run, code));
@@ -143,12 +155,10 @@ export class Pool {
 
   /** The threads of a run: free ones first, then new ones up to the size of the pool, then those with the fewest runs. */
   take(count: number): readonly PoolThread[] {
-    const free = this.#threads.filter((thread) => thread.runs === 0);
-    while (free.length < count && this.#threads.length < this.size) {
-      const thread = this.#spawn();
-      free.push(thread);
-    }
-    const busy = this.#threads.filter((thread) => thread.runs > 0).sort((a, b) => a.runs - b.runs);
+    const alive = this.#threads.filter((thread) => !thread.ending);
+    const busy = alive.filter((thread) => thread.runs > 0).sort((a, b) => a.runs - b.runs);
+    const free = alive.filter((thread) => thread.runs === 0);
+    while (free.length < count && free.length + busy.length < this.size) free.push(this.#spawn());
     return [...free, ...busy].slice(0, count);
   }
 
@@ -166,14 +176,19 @@ export class Pool {
   }
 }
 
-/** Flags of the process that also make sense for a thread that runs a file. */
+/** Flags of the process that a thread takes and needs; Node refuses those that concern the whole process. */
+const inherited =
+  /^(--import|--require|-r|--loader|--experimental-loader|--conditions|-C|--enable-source-maps|--no-warnings|--preserve-symlinks)(=|$)/;
+const valued = /^(--import|--require|-r|--loader|--experimental-loader|--conditions|-C)$/;
+
 function inheritedFlags(): readonly string[] {
   const flags: string[] = [];
   const { execArgv } = process;
   for (let i = 0; i < execArgv.length; i++) {
     const flag = execArgv[i] as string;
-    if (/^(-e|-p|-pe|--eval|--print)$/.test(flag)) i++;
-    else if (!/^(--input-type|--test|--watch|--eval=|--print=|-i$|-c$)/.test(flag)) flags.push(flag);
+    if (!inherited.test(flag)) continue;
+    flags.push(flag);
+    if (valued.test(flag)) flags.push(execArgv[++i] as string);
   }
   return flags;
 }

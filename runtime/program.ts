@@ -36,7 +36,7 @@ export interface Program {
   readonly subscribed: boolean;
   /** Takes input: subscribed, and no step holds. */
   readonly ready: boolean;
-  /** No step wants input any more. */
+  /** No step wants input any more. Asked only while not `suspended` and before `complete`. */
   readonly finished: boolean;
   /** Nobody takes what this outlet emits. */
   closeOutlet(outlet: number): void;

@@ -46,11 +46,12 @@ export class Pump {
     if (this.#executors.length === 0) this.#setTimer(Number.POSITIVE_INFINITY);
   }
 
-  /** There is something to do; it is done after the current macrotask. */
-  wake(): void {
-    if (this.#scheduled) return;
+  /** There is something to do; it is done after the current macrotask. False if that was known. */
+  wake(): boolean {
+    if (this.#scheduled) return false;
     this.#scheduled = true;
     this.#clock.soon(this.#soon);
+    return true;
   }
 
   /** An asynchronous source has a value: it is taken at once, unless the turn has lasted its slice. */

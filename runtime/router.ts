@@ -4,7 +4,7 @@
  * Never encodes: targets do.
  */
 
-import { MillraceError } from './errors.js';
+import { isMillraceError, located, MillraceError } from './errors.js';
 import { executorOf, hashKey } from './hash.js';
 import { show } from './option.js';
 import type { ExchangeKind } from './plan.js';
@@ -28,6 +28,7 @@ export function emitterOf(route: Route): Emit {
   const { kind, targets } = route;
   const [only] = targets;
   switch (kind) {
+    case 'input':
     case 'gather':
     case 'output':
       return only as Take;
@@ -62,22 +63,22 @@ function toAll(targets: readonly Take[]): Emit {
 }
 
 // Every key is hashed, also for a single executor: what is no key is refused wherever the pipeline runs.
-function keyed({ targets, fn, name }: Route): Emit {
-  const selector = fn as (value: unknown) => unknown;
+function keyed(route: Route): Emit {
+  const { targets } = route;
   const { length } = targets;
   return (value) => {
-    const target = targets[executorOf(hashKey(select(selector, value, name)), length)] as Take;
+    const target = targets[executorOf(hashOf(route, value), length)] as Take;
     target(value);
   };
 }
 
 /** Two homes per key; of the two, the one this producer has used less, the first on a tie. */
-function spread({ targets, fn, name }: Route): Emit {
-  const selector = fn as (value: unknown) => unknown;
+function spread(route: Route): Emit {
+  const { targets } = route;
   const { length } = targets;
   const used = new Float64Array(length);
   return (value) => {
-    const [first, second] = homes(hashKey(select(selector, value, name)), length);
+    const [first, second] = homes(hashOf(route, value), length);
     const home = (used[second] as number) < (used[first] as number) ? second : first;
     used[home] = (used[home] as number) + 1;
     (targets[home] as Take)(value);
@@ -97,7 +98,8 @@ function otherHash(hash: number): number {
   return (mixed ^ (mixed >>> 13)) >>> 0;
 }
 
-function chosen({ targets, fn, name }: Route): Emit {
+function chosen(route: Route): Emit {
+  const { targets, name } = route;
   const { length } = targets;
   const at = (index: unknown): Take => {
     const target = typeof index === 'number' ? targets[index] : undefined;
@@ -106,32 +108,37 @@ function chosen({ targets, fn, name }: Route): Emit {
     throw new MillraceError('ERR_OPERATOR', message, { operator: 'route()' });
   };
   return (value) => {
-    const choice = choose(fn as (value: unknown, executors: number) => unknown, value, length, name);
+    const choice = choose(route, value);
     if (!Array.isArray(choice)) at(choice)(value);
     // All indices are checked before the first one gets the value.
     else for (const target of choice.map(at)) target(value);
   };
 }
 
-function select(selector: (value: unknown) => unknown, value: unknown, name: string): unknown {
+function select(route: Route, value: unknown): unknown {
   try {
-    return selector(value);
+    return (route.fn as (value: unknown) => unknown)(value);
   } catch (cause) {
-    throw new MillraceError('ERR_OPERATOR', `the key selector of ${JSON.stringify(name)} threw`, {
-      operator: 'keyBy()',
+    throw new MillraceError('ERR_OPERATOR', `the key selector of ${JSON.stringify(route.name)} threw`, {
+      operator: `${route.kind}()`,
       cause,
     });
   }
 }
 
-function choose(
-  fn: (value: unknown, executors: number) => unknown,
-  value: unknown,
-  executors: number,
-  name: string,
-): unknown {
+/** Names the cut that has the bad key. */
+function hashOf(route: Route, value: unknown): number {
+  const key = select(route, value);
   try {
-    return fn(value, executors);
+    return hashKey(key);
+  } catch (error) {
+    throw isMillraceError(error) ? located(error, { operator: `${route.kind}()` }) : error;
+  }
+}
+
+function choose({ targets, fn, name }: Route, value: unknown): unknown {
+  try {
+    return (fn as (value: unknown, executors: number) => unknown)(value, targets.length);
   } catch (cause) {
     throw new MillraceError('ERR_OPERATOR', `the function of route() ${JSON.stringify(name)} threw`, {
       operator: 'route()',

@@ -5,17 +5,18 @@
  */
 
 import { availableParallelism } from 'node:os';
-import { assembleExecutor, inboxOf, outboxOf, type Site, type Wiring } from './assemble.js';
+import { assembleExecutor, type Site, type Wiring } from './assemble.js';
 import type { BatchRule } from './batch.js';
-import { HandOver, type OutputSink, PassOn } from './callerEnds.js';
+import type { OutputSink } from './callerEnds.js';
+import { receivingExecutor, sendingExecutor } from './callerExecutors.js';
 import { siteWith } from './callerSite.js';
-import { clock } from './clock.js';
+import { afterMessages, clock } from './clock.js';
 import { isMillraceError, located, MillraceError } from './errors.js';
-import { Executor } from './executor.js';
+import type { Executor } from './executor.js';
 import { type Fault, fromFault } from './fault.js';
 import type { Input } from './input.js';
 import type { Build, Logic } from './logic.js';
-import { ExecutorCounters, type RunMetrics } from './metrics.js';
+import type { RunMetrics } from './metrics.js';
 import { callerThread, type RunOrder, type TopologyId, type ToThread } from './order.js';
 import { place, threadsFor } from './placement.js';
 import { planShape } from './plan.js';
@@ -66,6 +67,8 @@ export class Run implements ThreadEvents {
   #ended = false;
   #stopStart: () => void = () => {};
   #stopStop: () => void = () => {};
+  /** While a fault travels: the first one. */
+  #stopWatch: (() => void) | undefined;
   /** The input's own error: on this thread it keeps its identity. */
   #inputError: { readonly reason: unknown } | undefined;
 
@@ -84,17 +87,39 @@ export class Run implements ThreadEvents {
 
   /** Starts executors. Nothing is delivered before this returns; faults of starting arrive like all others. */
   start(): void {
-    const { job, wiring } = { job: this.#job, wiring: this.#wiring() };
-    for (const [output, sink] of job.outputs) this.#receive(output, sink);
+    const { logic, outputs, input, build } = this.#job;
+    const ends = { wiring: this.#wiring(), wires: this.#wires, logic, site: this.#site };
+    const failed = (fault: Fault, travels: boolean): void => this.faulted(fault, travels);
+    for (const [output, sink] of outputs) {
+      const counted: OutputSink = {
+        next: (value) => {
+          this.#delivered++;
+          sink.next(value);
+        },
+        complete: () => this.#completed(output, sink),
+      };
+      this.#outputs.set(output, this.#added(receivingExecutor(ends, output, counted, (fault) => this.#arrived(fault))));
+    }
     this.#startThreads();
     try {
-      if (job.input !== undefined) this.#send(job.input, wiring);
+      if (input !== undefined) {
+        const keep = (reason: unknown): void => {
+          this.#inputError = { reason };
+        };
+        this.#sender = this.#added(sendingExecutor(ends, input, keep, failed));
+      }
       for (const { thread, order } of this.#wires.executors) {
-        if (thread === callerThread) this.#startLocal(assembleExecutor(wiring, order, job.build(), this.#site));
+        if (thread !== callerThread) continue;
+        this.#local.push(this.#added(assembleExecutor(ends.wiring, order, build(), this.#site, failed)));
       }
     } catch (reason) {
       this.failed(undefined, reason);
     }
+  }
+
+  #added(executor: Executor): Executor {
+    this.#site.pump.add(executor);
+    return executor;
   }
 
   get ended(): boolean {
@@ -103,15 +128,11 @@ export class Run implements ThreadEvents {
 
   // ── the input, for sources that know no demand ──
 
-  /** False when nobody wants more. */
-  push(value: unknown): boolean {
-    if (this.#ended) return false;
-    this.#sender?.push(value);
-    return !this.#ended;
+  push(value: unknown): void {
+    if (!this.#ended) this.#sender?.push(value);
   }
 
   inputFailed(reason: unknown): void {
-    this.#inputError = { reason };
     this.#sender?.sourceFailed(reason);
   }
 
@@ -165,8 +186,10 @@ export class Run implements ThreadEvents {
     if (this.#starting.size === 0) this.#stopStart();
   }
 
-  failed(_thread: PoolThread | undefined, reason: unknown): void {
+  failed(thread: PoolThread | undefined, reason: unknown): void {
     const { topology } = this.#job.logic.plan;
+    // On this thread the module would count as loaded for the next run, which the output's error may start at once.
+    if (isMillraceError(reason) && reason.code === 'ERR_LOADING') void thread?.terminate(this.#job.id);
     if (isMillraceError(reason) && (reason.code === 'ERR_PLAN_MISMATCH' || reason.code === 'ERR_START')) {
       this.fail(located(reason, { topology }));
       return;
@@ -180,6 +203,29 @@ export class Run implements ThreadEvents {
     );
   }
 
+  /**
+   * A fault arose. It travels behind the values emitted before it; where an executor on its way takes no input any more,
+   * it would never arrive: once all threads have started and nothing has moved for stopMs, it ends the run from here.
+   */
+  faulted(fault: Fault, travels: boolean): void {
+    if (this.#ended) return;
+    if (travels) this.#stopWatch ??= this.#watch(fault);
+    else this.#failWith(fault);
+  }
+
+  #watch(fault: Fault): () => void {
+    const moved = this.#moved();
+    return clock.later(this.#job.settings.stopMs, () => {
+      if (this.#starting.size === 0 && moved === this.#moved()) this.#failWith(fault);
+      else this.#stopWatch = this.#watch(fault);
+    });
+  }
+
+  #moved(): number {
+    const { executors, out } = this.metrics();
+    return executors.reduce((sum, executor) => sum + executor.in, out);
+  }
+
   stopped(thread: PoolThread): void {
     if (!this.#stopping.delete(thread)) return;
     thread.release(this.#job.id);
@@ -187,9 +233,10 @@ export class Run implements ThreadEvents {
   }
 
   lost(thread: PoolThread, reason: MillraceError): void {
-    this.#starting.delete(thread);
+    const starting = this.#starting.delete(thread);
     this.#stopping.delete(thread);
-    this.fail(located(reason, { topology: this.#job.logic.plan.topology }));
+    if (starting) this.failed(thread, reason);
+    else this.fail(located(reason, { topology: this.#job.logic.plan.topology }));
     if (this.#stopping.size === 0) this.#threadsBack(false);
   }
 
@@ -203,92 +250,32 @@ export class Run implements ThreadEvents {
     }
     for (const thread of this.#threads) thread.tell({ kind: 'run', order: this.#orderFor(thread) });
     if (this.#threads.length > 0)
-      this.#stopStart = clock.later(this.#job.settings.startTimeoutMs, () => this.#startTimedOut());
+      this.#stopStart = clock.later(this.#job.settings.startTimeoutMs, () => afterMessages(() => this.#startLate()));
   }
 
   #orderFor(thread: PoolThread): RunOrder {
-    const { id, topology, args, logic } = this.#job;
-    const executors = this.#wires.executors
-      .filter((executor) => executor.thread === thread.number)
-      .map(({ order }) => order);
+    const { id, topology, args } = this.#job;
+    const executors = this.#wires.executors.filter((executor) => executor.thread === thread.number);
     const lookAgain = this.#threads.length + 1 <= availableParallelism();
-    return {
-      version: 1,
-      run: id,
-      topology,
-      args,
-      shape: planShape(logic.plan),
-      executors,
-      lookAgain,
-      ...this.#wiring(),
-    };
+    const orders = executors.map(({ order }) => order);
+    return { version: 1, run: id, topology, args, executors: orders, lookAgain, ...this.#wiring() };
   }
 
   #wiring(): Wiring {
     const { rules, maxParkedBytes, strict } = this.#job.settings;
     const { counters, counted } = this.#wires;
-    return { rules, maxParkedBytes, strict, counters, counted };
+    return { shape: planShape(this.#job.logic.plan), rules, maxParkedBytes, strict, counters, counted };
   }
 
-  #startLocal(executor: Executor): void {
-    this.#local.push(executor);
-    this.#site.pump.add(executor);
-  }
-
-  #startTimedOut(): void {
+  #startLate(): void {
+    if (this.#ended || this.#starting.size === 0) return;
     const { startTimeoutMs } = this.#job.settings;
     const late = [...this.#starting];
-    const message = `${this.#job.topology.module} was not loaded within startTimeoutMs (${startTimeoutMs} ms)`;
-    this.fail(new MillraceError('ERR_START', message, { topology: this.#job.logic.plan.topology }));
-    // A module that hangs while loading would hang the next run on this thread as well.
+    const message = `${this.#job.topology.module} did not start within startTimeoutMs (${startTimeoutMs} ms)`;
+    // A module that hangs while loading would hang the next run on this thread as well. First of all: the output's error
+    // may start that run at once.
     for (const thread of late) void thread.terminate(this.#job.id);
-  }
-
-  #send(makeInput: (wake: () => void) => Input, wiring: Wiring): void {
-    const { logic } = this.#job;
-    const { counted, counters, callerOutlets } = this.#wires;
-    const order = { number: counted - 1, segment: -1, index: 0, inputs: [], outlets: callerOutlets };
-    const executor: Executor = new Executor({
-      place: { topology: logic.plan.topology, segment: 'input' },
-      outbox: outboxOf({ ...wiring, maxParkedBytes: Number.POSITIVE_INFINITY }, order, logic, this.#site),
-      counters: new ExecutorCounters(counters, counted - 1),
-      nowMs: clock.nowMs,
-      wake: () => this.#site.pump.wake(),
-    });
-    this.#sender = executor;
-    executor.start(
-      new PassOn(executor),
-      makeInput(() => this.#site.pump.nudge(executor)),
-    );
-    this.#site.pump.add(executor);
-  }
-
-  #receive(output: number, sink: OutputSink): void {
-    const { logic } = this.#job;
-    const inputs = this.#wires.outputs.get(output) ?? [];
-    const executor: Executor = new Executor({
-      place: { topology: logic.plan.topology },
-      outbox: outboxOf(
-        this.#wiring(),
-        { number: 0, segment: -1, index: 0, inputs: [], outlets: [] },
-        logic,
-        this.#site,
-      ),
-      counters: new ExecutorCounters(new SharedArrayBuffer(64), 0),
-      nowMs: clock.nowMs,
-      wake: () => this.#site.pump.wake(),
-      onFault: (fault) => this.#faulted(fault),
-    });
-    const program = new HandOver({
-      next: (value) => {
-        this.#delivered++;
-        sink.next(value);
-      },
-      complete: () => this.#completed(output, sink),
-    });
-    this.#outputs.set(output, executor);
-    executor.start(program, inboxOf({ inputs }, logic, executor, this.#site));
-    this.#site.pump.add(executor);
+    this.fail(new MillraceError('ERR_START', message, { topology: this.#job.logic.plan.topology }));
   }
 
   // ── ending ──
@@ -298,7 +285,14 @@ export class Run implements ThreadEvents {
     sink.complete();
   }
 
-  #faulted(fault: Fault): void {
+  /** The fault has come through an output. What was emitted before it for the others is at hand: it is delivered first. */
+  #arrived(fault: Fault): void {
+    if (this.#ended) return;
+    for (const executor of this.#outputs.values()) while (executor.step(Number.POSITIVE_INFINITY));
+    this.#failWith(fault);
+  }
+
+  #failWith(fault: Fault): void {
     const error = fromFault(fault);
     if (
       this.#inputError !== undefined &&
@@ -315,25 +309,34 @@ export class Run implements ThreadEvents {
     if (this.#ended) return;
     this.#ended = true;
     this.#stopStart();
+    this.#stopWatch?.();
     for (const executor of this.#ends()) {
       executor.stop();
       this.#site.pump.remove(executor);
     }
     this.#tell('stop');
     if (this.#stopping.size > 0)
-      this.#stopStop = clock.later(this.#job.settings.stopMs, () => this.#stopTimedOut(), 'idle');
+      this.#stopStop = clock.later(this.#job.settings.stopMs, () => afterMessages(() => this.#stopLate()), 'idle');
     else this.#threadsBack(this.#threads.length === 0);
     this.#job.onEnd(failure);
   }
 
-  #stopTimedOut(): void {
-    for (const thread of this.#stopping) void thread.terminate(this.#job.id);
+  // A thread that is still loading the module is not late yet: that has a bound of its own.
+  #stopLate(): void {
+    const loading = [...this.#stopping].filter((thread) => this.#starting.delete(thread));
+    for (const thread of this.#stopping) if (!loading.includes(thread)) void thread.terminate(this.#job.id);
+    if (loading.length > 0)
+      this.#stopStop = clock.later(
+        this.#job.settings.startTimeoutMs,
+        () => afterMessages(() => this.#stopLate()),
+        'idle',
+      );
   }
 
-  /** Rings are used again only if no thread can still write into them. */
+  /** Rings are used again only if no thread can still write into them, nor an executor of this thread that is under way now. */
   #threadsBack(clean: boolean): void {
     this.#stopStop();
-    if (clean && this.#ended) for (const ring of this.#wires.rings) giveRing(ring);
+    if (clean && this.#ended) clock.soon(() => this.#wires.rings.forEach(giveRing));
   }
 
   #tell(kind: (ToThread & { run: string })['kind']): void {

@@ -35,7 +35,9 @@ export class Target {
   readonly #writer: ChannelWriter;
   readonly #encoder: Encoder;
   readonly #rule: BatchRule;
-  readonly #parked: Parked[] = [];
+  /** A queue with a moving head: a push source without demand may park very many frames. */
+  #parked: (Parked | undefined)[] = [];
+  #parkedFrom = 0;
   /** Longest frame of a batch; longer ones hold a single value. */
   readonly #maxPayload: number;
   #openedMs = 0;
@@ -49,6 +51,11 @@ export class Target {
     this.#encoder = options.codec.encoder();
     this.#rule = options.rule;
     this.#maxPayload = Math.min(options.rule.bytes, (options.writer.maxFrame >> 2) - headerBytes);
+  }
+
+  /** Frames are parked. */
+  get #waiting(): boolean {
+    return this.#parked.length > this.#parkedFrom;
   }
 
   /** The consumer wants no more. */
@@ -66,28 +73,29 @@ export class Target {
     return this.#encoder.count === 0 ? Number.POSITIVE_INFINITY : this.#openedMs + this.#rule.flushMs;
   }
 
-  /** Takes a value into the open batch, as a snapshot. Throws ERR_VALUE. */
-  add(value: unknown, nowMs: number): void {
+  /** Takes a value into the open batch, as a snapshot; false: the consumer wants no more. Throws ERR_VALUE. */
+  add(value: unknown, nowMs: number): boolean {
     if (this.#writer.finished) {
       this.#options.counters.dropped(1);
-      return;
+      return false;
     }
     const encoder = this.#encoder;
     encoder.add(value);
-    if (encoder.count === 1) {
-      this.#openedMs = nowMs;
-      if (this.#rule.idle && this.#parked.length === 0 && this.#writer.readerAsleep) {
-        this.flush('asleep');
-        return;
-      }
-    }
+    if (encoder.count === 1) this.#openedMs = nowMs;
     if (encoder.count >= this.#rule.size) this.flush('size');
     else if (encoder.bytes >= this.#maxPayload) this.flush('bytes');
+    return true;
   }
 
   /** Sends what has come of age. */
   flushDue(nowMs: number): void {
     if (this.#encoder.count > 0 && nowMs >= this.deadlineMs) this.flush('age');
+  }
+
+  /** Sends what there is because its reader sleeps. Asked between slices: per value it would wake the reader for each one. */
+  flushAsleep(): void {
+    if (!this.#rule.idle || this.#encoder.count === 0 || this.#waiting) return;
+    if (this.#writer.readerAsleep) this.flush('asleep');
   }
 
   /** Sends what there is because the executor has nothing more to do. Says whether anything was sent. */
@@ -118,16 +126,22 @@ export class Target {
 
   /** Sends what is parked, as far as there is room. Says whether anything was sent. */
   pump(): boolean {
-    if (this.#parked.length === 0) return false;
+    if (!this.#waiting) return false;
     if (this.#writer.finished) {
       this.#discardParked();
       return true;
     }
     let progress = false;
-    for (let first = this.#parked[0]; first !== undefined && this.#write(first); first = this.#parked[0]) {
+    for (let first = this.#parked[this.#parkedFrom]; first !== undefined && this.#write(first); ) {
       progress = true;
-      this.#parked.shift();
+      this.#parked[this.#parkedFrom++] = undefined;
       this.#options.onParked(-first.bytes.length);
+      first = this.#parked[this.#parkedFrom];
+    }
+    // Sent frames are let go of in large steps: each is moved once at most.
+    if (this.#parkedFrom * 2 > this.#parked.length) {
+      this.#parked = this.#parked.slice(this.#parkedFrom);
+      this.#parkedFrom = 0;
     }
     this.#settle();
     return progress;
@@ -165,7 +179,7 @@ export class Target {
 
   #send(frame: Uint8Array, reason: FlushReason, count: number): void {
     const entry: Parked = { bytes: frame, reason, count, sent: 0 };
-    if (this.#parked.length === 0 && this.#write(entry)) return;
+    if (!this.#waiting && this.#write(entry)) return;
     // The scratch buffer is used again; a frame beyond it is ours alone.
     this.#parked.push({ ...entry, bytes: frame.buffer === shared.buffer ? frame.slice() : frame });
     this.#options.onParked(frame.length);
@@ -173,18 +187,23 @@ export class Target {
 
   /** Writes a frame, or the pieces of one, as far as there is room; true when all of it is in the ring. */
   #write(entry: Parked): boolean {
-    const { bytes, reason, count } = entry;
+    const { bytes } = entry;
     const { maxFrame } = this.#writer;
-    if (bytes.length <= maxFrame) {
-      const room = this.#writer.reserve(bytes.length);
-      if (room === undefined) return false;
-      room.set(bytes);
-      this.#writer.commit(bytes.length);
-    } else {
+    if (bytes.length > maxFrame) {
       while (entry.sent < bytes.length) if (!this.#writePart(entry)) return false;
+      return true;
     }
-    this.#options.counters.sent(reason, count, 1, bytes.length, this.#writer.fill);
+    const room = this.#writer.reserve(bytes.length);
+    if (room === undefined) return false;
+    room.set(bytes);
+    this.#count(entry);
+    this.#writer.commit(bytes.length);
     return true;
+  }
+
+  // Order: before the commit, so that whoever has read a frame finds it counted.
+  #count({ bytes, reason, count }: Parked): void {
+    this.#options.counters.sent(reason, count, 1, bytes.length, this.#writer.fill + bytes.length);
   }
 
   /** A frame longer than the ring takes keeps its place: its pieces follow each other through the same ring. */
@@ -207,13 +226,17 @@ export class Target {
     };
     writeHeader(viewOf(room), 0, header);
     room.set(bytes.subarray(entry.sent, entry.sent + length), headerBytes);
-    this.#writer.commit(headerBytes + length);
     entry.sent += length;
+    if (flags === lastPart) this.#count(entry);
+    this.#writer.commit(headerBytes + length);
     return true;
   }
 
   #discardParked(): void {
-    for (const { bytes, count } of this.#parked.splice(0)) {
+    const parked = this.#parked.slice(this.#parkedFrom) as Parked[];
+    this.#parked = [];
+    this.#parkedFrom = 0;
+    for (const { bytes, count } of parked) {
       this.#options.counters.dropped(count);
       this.#options.onParked(-bytes.length);
     }
@@ -221,7 +244,7 @@ export class Target {
   }
 
   #settle(): void {
-    if (!this.#ending || this.#ended || this.#parked.length > 0) return;
+    if (!this.#ending || this.#ended || this.#waiting) return;
     this.#ended = true;
     this.#writer.end();
   }

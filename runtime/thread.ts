@@ -9,10 +9,9 @@ import { type Bell, createBell, Sleeper } from './channel.js';
 import { clock } from './clock.js';
 import { MillraceError } from './errors.js';
 import type { Executor } from './executor.js';
-import { toFault } from './fault.js';
+import { type Fault, toFault } from './fault.js';
 import type { Build } from './logic.js';
 import { type Birth, callerThread, type FromThread, poke, type RunOrder, type ToThread } from './order.js';
-import { planShape } from './plan.js';
 import { Pump } from './pump.js';
 
 /** Imports the module of an order and returns its build; rejects with what is wrong. */
@@ -31,6 +30,7 @@ class ThreadHost implements Site {
   readonly #bells = new Map<number, Bell>();
   /** Runs that have started or are starting; an executor list once they run. */
   readonly #runs = new Map<string, readonly Executor[]>();
+  readonly #drained = new Set<string>();
   #lookAgain = false;
 
   constructor(port: MessagePort, { thread, cell, callerCell }: Birth, load: Load) {
@@ -79,7 +79,7 @@ class ThreadHost implements Site {
         for (const executor of this.#runs.get(message.run) ?? []) executor.flush();
         break;
       case 'drain':
-        for (const executor of this.#runs.get(message.run) ?? []) executor.drain();
+        this.#drain(message.run);
         break;
       case 'stop':
         this.#stop(message.run);
@@ -97,6 +97,7 @@ class ThreadHost implements Site {
       this.#lookAgain = order.lookAgain;
       this.#runs.set(run, this.#assemble(order, build));
       this.#send({ kind: 'started', run });
+      if (this.#drained.has(run)) this.#drain(run);
     } catch (reason) {
       // The run stays known until the caller stops it.
       this.#send({ kind: 'failed', run, fault: toFault(reason) });
@@ -107,9 +108,9 @@ class ThreadHost implements Site {
     const executors: Executor[] = [];
     try {
       for (const one of order.executors) {
-        const logic = build();
-        comparePlans(order, planShape(logic.plan));
-        executors.push(assembleExecutor(order, one, logic, this));
+        const onFailed = (fault: Fault, travels: boolean): void =>
+          this.#send({ kind: 'fault', run: order.run, fault, travels });
+        executors.push(assembleExecutor(order, one, build(), this, onFailed));
       }
     } catch (reason) {
       for (const executor of executors) executor.stop();
@@ -119,9 +120,16 @@ class ThreadHost implements Site {
     return executors;
   }
 
+  // A run may be asked to drain before it has started here.
+  #drain(run: string): void {
+    this.#drained.add(run);
+    for (const executor of this.#runs.get(run) ?? []) executor.drain();
+  }
+
   #stop(run: string): void {
     const executors = this.#runs.get(run) ?? [];
     this.#runs.delete(run);
+    this.#drained.delete(run);
     for (const executor of executors) {
       executor.stop();
       this.pump.remove(executor);
@@ -132,20 +140,4 @@ class ThreadHost implements Site {
   #send(message: FromThread): void {
     this.#port.postMessage(message);
   }
-}
-
-function comparePlans(order: RunOrder, shape: string): void {
-  if (shape === order.shape) return;
-  throw new MillraceError(
-    'ERR_PLAN_MISMATCH',
-    `build made another plan on the thread than on the caller: ${firstDifference(order.shape, shape)}. ` +
-      'build must make the same pipeline for the same args: no randomness, no thread or environment checks',
-  );
-}
-
-function firstDifference(theirs: string, ours: string): string {
-  let at = 0;
-  while (at < theirs.length && theirs[at] === ours[at]) at++;
-  const from = Math.max(0, at - 20);
-  return `caller …${theirs.slice(from, at + 40)}… thread …${ours.slice(from, at + 40)}…`;
 }

@@ -5,7 +5,7 @@
  */
 
 import { types } from 'node:util';
-import { envelop, errorClasses, mark, type Tag, tags } from './escape.js';
+import { type Envelope, errorClasses, mark, tags } from './escape.js';
 import { describeInstance, maxDepth, property, Refusal, refusalOf, shareByArgs, tooDeep, under } from './refusal.js';
 
 export { revive } from './escape.js';
@@ -38,7 +38,7 @@ function take(value: unknown, meter: Meter, depth: number): unknown {
       return text(value, meter);
     case 'number':
       meter.bytes += (value | 0) === value ? 3 : 9;
-      return value !== 0 || 1 / value > 0 ? value : escaped(meter, tags.minusZero);
+      return value !== 0 || 1 / value > 0 ? value : escaped(meter, [tags.minusZero]);
     case 'object':
       if (value !== null) return container(value, meter, depth + 1);
       meter.bytes += 1;
@@ -50,7 +50,7 @@ function take(value: unknown, meter: Meter, depth: number): unknown {
     case 'bigint':
       meter.bytes += 9;
       if (BigInt.asIntN(64, value) === value || BigInt.asUintN(64, value) === value) return value;
-      return escaped(meter, tags.bigint, text(value.toString(16), meter));
+      return escaped(meter, [tags.bigint, text(value.toString(16), meter)]);
     default:
       throw new Refusal(`is a ${typeof value}`);
   }
@@ -60,7 +60,7 @@ function text(value: string, meter: Meter): unknown {
   meter.bytes += value.length + 2;
   if (isExactUtf8(value)) return value;
   meter.bytes += value.length;
-  return escaped(meter, tags.text, Buffer.from(value, 'utf16le'));
+  return escaped(meter, [tags.text, Buffer.from(value, 'utf16le')]);
 }
 
 /** msgpackr replaces lone surrogates, and its TextDecoder takes a leading U+FEFF for a byte order mark. */
@@ -68,22 +68,22 @@ function isExactUtf8(value: string): boolean {
   return (value as string & { isWellFormed(): boolean }).isWellFormed() && value.charCodeAt(0) !== 0xfeff;
 }
 
-function escaped(meter: Meter, tag: Tag, ...operands: readonly unknown[]): object {
+function escaped(meter: Meter, envelope: Envelope): object {
   meter.escaped = true;
   meter.bytes += 4;
-  return envelop(tag, operands);
+  return { [mark]: envelope };
 }
 
 function container(value: object, meter: Meter, depth: number): unknown {
   if (depth > maxDepth) throw new Refusal(tooDeep);
   const prototype: unknown = Object.getPrototypeOf(value);
   if (Array.isArray(value)) {
-    if (prototype === Array.prototype || isForeignArrayPrototype(prototype)) return list(value, meter, depth);
+    if (prototype === Array.prototype || isForeignArrayPrototype(prototype)) return takeList(value, meter, depth);
   } else {
-    if (prototype === Object.prototype) return plain(value, meter, depth);
+    if (prototype === Object.prototype) return takePlain(value, meter, depth);
     const builtin = builtins.get(prototype);
     if (builtin !== undefined) return builtin(value as never, meter, depth);
-    if (isForeignObjectPrototype(prototype)) return plain(value, meter, depth);
+    if (isForeignObjectPrototype(prototype)) return takePlain(value, meter, depth);
   }
   throw new Refusal(...describeInstance(value, prototype));
 }
@@ -95,7 +95,7 @@ function container(value: object, meter: Meter, depth: number): unknown {
 const familiar: string[] = [];
 const fit = new Set<string>();
 
-function plain(source: object, meter: Meter, depth: number): unknown {
+function takePlain(source: object, meter: Meter, depth: number): unknown {
   const copy: Record<string, unknown> = { ...source };
   refuseSymbols(copy);
   meter.bytes += 2;
@@ -117,7 +117,7 @@ function plain(source: object, meter: Meter, depth: number): unknown {
     throw under(error, at === undefined ? '' : property(at));
   }
   if (index === 0) refuseDisguised(source);
-  return index < 0 ? fields(source, meter, depth) : copy;
+  return index < 0 ? takeFields(source, meter, depth) : copy;
 }
 
 /** Whether an object with this key may travel as it is. */
@@ -144,17 +144,17 @@ function refuseDisguised(source: object): void {
   if (tag !== '[object Object]') throw new Refusal(`is ${tag}`);
 }
 
-function fields(source: object, meter: Meter, depth: number): object {
-  const operands: unknown[] = [];
+function takeFields(source: object, meter: Meter, depth: number): object {
+  const envelope: Envelope = [tags.fields];
   for (const [key, value] of Object.entries(source)) {
-    operands.push(text(key, meter), takeAt(property(key), value, meter, depth));
+    envelope.push(text(key, meter), takeAt(property(key), value, meter, depth));
   }
-  return escaped(meter, tags.fields, ...operands);
+  return escaped(meter, envelope);
 }
 
-function list(source: readonly unknown[], meter: Meter, depth: number): unknown {
+function takeList(source: readonly unknown[], meter: Meter, depth: number): unknown {
   const { length } = source;
-  if (Object.keys(source).length !== length) return sparse(source, meter, depth);
+  if (Object.keys(source).length !== length) return takeSparse(source, meter, depth);
   refuseSymbols(source);
   meter.bytes += 3;
   const copy = source.slice();
@@ -169,21 +169,21 @@ function list(source: readonly unknown[], meter: Meter, depth: number): unknown 
   } catch (error) {
     throw under(error, `[${index}]`);
   }
-  return index < length ? sparse(source, meter, depth) : copy;
+  return index < length ? takeSparse(source, meter, depth) : copy;
 }
 
 /** An array with holes, or with properties that are no elements: these are refused. */
-function sparse(source: readonly unknown[], meter: Meter, depth: number): object {
-  const operands: unknown[] = [source.length];
+function takeSparse(source: readonly unknown[], meter: Meter, depth: number): object {
+  const envelope: Envelope = [tags.sparse, source.length];
   for (const key of Object.keys(source)) {
     const index = Number(key) >>> 0;
     if (String(index) !== key || index >= source.length) {
       throw new Refusal('is a property of an array beside its elements', property(key));
     }
-    operands.push(index, takeAt(`[${key}]`, source[index], meter, depth));
+    envelope.push(index, takeAt(`[${key}]`, source[index], meter, depth));
   }
   refuseSymbols(source);
-  return escaped(meter, tags.sparse, ...operands);
+  return escaped(meter, envelope);
 }
 
 function takeAt(step: string, value: unknown, meter: Meter, depth: number): unknown {
@@ -209,7 +209,7 @@ function refuseExtras(source: object): void {
 const entriesOf = Map.prototype.entries;
 const valuesOf = Set.prototype.values;
 
-function map(source: Map<unknown, unknown>, meter: Meter, depth: number): unknown {
+function takeMap(source: Map<unknown, unknown>, meter: Meter, depth: number): unknown {
   refuseExtras(source);
   meter.bytes += 3;
   const entries = entriesOf.call(source);
@@ -231,51 +231,51 @@ function map(source: Map<unknown, unknown>, meter: Meter, depth: number): unknow
   return copy;
 }
 
-function set(source: Set<unknown>, meter: Meter, depth: number): unknown {
+function takeSet(source: Set<unknown>, meter: Meter, depth: number): unknown {
   refuseExtras(source);
-  const values = valuesOf.call(source);
-  const operands: unknown[] = [];
+  const members = valuesOf.call(source);
+  const envelope: Envelope = [tags.set];
   try {
-    for (const value of values) operands.push(take(value, meter, depth));
+    for (const value of members) envelope.push(take(value, meter, depth));
   } catch (error) {
-    throw under(error, `.values()[${operands.length}]`);
+    throw under(error, `.values()[${envelope.length - 1}]`);
   }
-  return escaped(meter, tags.set, ...operands);
+  return escaped(meter, envelope);
 }
 
-function date(source: Date, meter: Meter): unknown {
+function takeDate(source: Date, meter: Meter): unknown {
   refuseExtras(source);
   meter.bytes += 9;
-  return escaped(meter, tags.date, Date.prototype.getTime.call(source));
+  return escaped(meter, [tags.date, Date.prototype.getTime.call(source)]);
 }
 
-function regexp(source: RegExp, meter: Meter, depth: number): unknown {
+function takeRegExp(source: RegExp, meter: Meter, depth: number): unknown {
   refuseExtras(source);
   if (!types.isRegExp(source)) throw new Refusal('only looks like a RegExp');
   const lastIndex = takeAt('.lastIndex', source.lastIndex, meter, depth);
-  return escaped(meter, tags.regexp, text(source.source, meter), source.flags, lastIndex);
+  return escaped(meter, [tags.regexp, text(source.source, meter), source.flags, lastIndex]);
 }
 
 const hiddenInErrors: readonly string[] = ['stack', 'message', 'cause', 'errors', 'name'];
 
-function error(source: Error, meter: Meter, depth: number): unknown {
+function takeError(source: Error, meter: Meter, depth: number): unknown {
   if (!types.isNativeError(source)) throw new Refusal('only looks like an Error');
   refuseSymbols(source);
-  const operands: unknown[] = [(Object.getPrototypeOf(source) as Error).constructor.name];
+  const envelope: Envelope = [tags.error, (Object.getPrototypeOf(source) as Error).constructor.name];
   for (const key of Object.getOwnPropertyNames(source)) {
     const enumerable = Object.prototype.propertyIsEnumerable.call(source, key);
     if (!enumerable && !hiddenInErrors.includes(key)) continue;
     const value: unknown = Reflect.get(source, key);
-    operands.push(text(key, meter), enumerable, takeAt(property(key), value, meter, depth));
+    envelope.push(text(key, meter), enumerable, takeAt(property(key), value, meter, depth));
   }
-  return escaped(meter, tags.error, ...operands);
+  return escaped(meter, envelope);
 }
 
 /*
  * Bytes. Only the view is copied, never the rest of its buffer. Their own extra properties cannot be told from
  * elements at a bearable cost and are ignored.
  */
-function view<V extends ArrayBufferView>(copy: (source: V) => V): Take {
+function takeView<V extends ArrayBufferView>(copy: (source: V) => V): Take {
   return (source: V, meter: Meter): V => {
     if (types.isSharedArrayBuffer(source.buffer)) throw new Refusal('is a view of shared memory', '', shareByArgs);
     meter.bytes += source.byteLength + 5;
@@ -283,7 +283,7 @@ function view<V extends ArrayBufferView>(copy: (source: V) => V): Take {
   };
 }
 
-function arrayBuffer(source: ArrayBuffer, meter: Meter): unknown {
+function takeBuffer(source: ArrayBuffer, meter: Meter): unknown {
   refuseExtras(source);
   if ((source as ArrayBuffer & { resizable?: boolean }).resizable) throw new Refusal('is a resizable ArrayBuffer');
   meter.bytes += source.byteLength + 5;
@@ -307,20 +307,20 @@ const typedArrays = [
 ) => ArrayBufferView)[];
 
 const builtins: ReadonlyMap<unknown, Take> = new Map<unknown, Take>([
-  [Map.prototype, map],
-  [Set.prototype, set],
-  [Date.prototype, date],
-  [RegExp.prototype, regexp],
-  [ArrayBuffer.prototype, arrayBuffer],
-  [Buffer.prototype, view((source: Buffer) => Buffer.from(source))],
+  [Map.prototype, takeMap],
+  [Set.prototype, takeSet],
+  [Date.prototype, takeDate],
+  [RegExp.prototype, takeRegExp],
+  [ArrayBuffer.prototype, takeBuffer],
+  [Buffer.prototype, takeView((source: Buffer) => Buffer.from(source))],
   [
     DataView.prototype,
-    view(({ buffer, byteOffset, byteLength }: DataView) => {
+    takeView(({ buffer, byteOffset, byteLength }: DataView) => {
       return new DataView(buffer.slice(byteOffset, byteOffset + byteLength));
     }),
   ],
-  ...typedArrays.map((Class): [unknown, Take] => [Class.prototype, view((source) => new Class(source))]),
-  ...[...errorClasses.values()].map((Class): [unknown, Take] => [Class.prototype, error]),
+  ...typedArrays.map((Class): [unknown, Take] => [Class.prototype, takeView((source) => new Class(source))]),
+  ...[...errorClasses.values()].map((Class): [unknown, Take] => [Class.prototype, takeError]),
 ]);
 
 /** Arrays and plain objects made in another realm (a vm context) are as good as ours. */

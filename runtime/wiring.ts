@@ -28,7 +28,7 @@ export interface Wires {
   readonly outputs: ReadonlyMap<number, ExecutorOrder['inputs']>;
   readonly channels: readonly NamedChannel[];
   readonly counters: SharedArrayBuffer;
-  /** Executors with counters: those of the plan, then the caller's sending and receiving ends. */
+  /** Executors with counters: those of the plan, then the caller's sending end. */
   readonly counted: number;
   readonly rings: readonly PooledRing[];
 }
@@ -40,9 +40,6 @@ interface Slot {
   readonly inputs: { exchange: number; channel: ChannelOrder }[];
   readonly outlets: OutletOrder[];
 }
-
-/** Counters of the caller's ends follow those of the plan's executors. */
-export const callerEnds = 1;
 
 export function wire(plan: Plan, threadOf: (executor: number) => number, wanted: ReadonlySet<number>): Wires {
   const slots = plan.segments.flatMap((segment, index) =>
@@ -82,7 +79,7 @@ export function wire(plan: Plan, threadOf: (executor: number) => number, wanted:
     }
   });
 
-  const counted = placed.length + callerEnds;
+  const counted = placed.length + 1;
   return {
     executors: placed.map((slot, number) => placedExecutor(slot, number, plan)),
     callerOutlets: callerIn.outlets,

@@ -5,6 +5,7 @@
 
 import { MillraceError } from '../runtime/errors.js';
 import { show } from '../runtime/option.js';
+import { property } from '../runtime/refusal.js';
 
 /** The arguments after the input: none, or one clone. SharedArrayBuffers stay shared. */
 export function checkArgs(args: unknown, given: boolean): readonly unknown[] {
@@ -15,7 +16,7 @@ export function cloneArgs(args: readonly unknown[]): readonly unknown[] {
   try {
     return structuredClone(args);
   } catch (cause) {
-    const found = unclonable(args[0], 'args', new Set());
+    const found = unclonable(args[0]);
     const what =
       found === undefined ? 'args cannot be cloned' : `${found.path} is ${show(found.value)}, which cannot be cloned`;
     throw new MillraceError('ERR_ARGS', `${what}. Pass data only; make functions and connections inside build`, {
@@ -29,25 +30,37 @@ interface Found {
   readonly value: unknown;
 }
 
-/** The innermost part that structuredClone refuses. */
-function unclonable(value: unknown, path: string, seen: Set<unknown>): Found | undefined {
+/** The innermost part that structuredClone refuses; none where a getter or a proxy throws. */
+function unclonable(args: unknown): Found | undefined {
+  try {
+    return innermost(args, 'args', new Set());
+  } catch {
+    return undefined;
+  }
+}
+
+function innermost(value: unknown, path: string, seen: Set<unknown>): Found | undefined {
   if (clones(value) || seen.has(value)) return undefined;
   seen.add(value);
   if (typeof value === 'object' && value !== null) {
-    const entries =
-      value instanceof Map ? value.entries() : value instanceof Set ? value.entries() : Object.entries(value);
-    for (const [key, part] of entries) {
-      const name = typeof key === 'string' ? key : show(key);
-      const step = Array.isArray(value)
-        ? `[${name}]`
-        : /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(name)
-          ? `.${name}`
-          : `[${JSON.stringify(name)}]`;
-      const found = unclonable(part, path + step, seen);
+    for (const [step, part] of partsOf(value)) {
+      const found = innermost(part, path + step, seen);
       if (found !== undefined) return found;
     }
   }
   return { path, value };
+}
+
+/** Steps are written as in ERR_VALUE. */
+function partsOf(value: object): [step: string, part: unknown][] {
+  if (value instanceof Set) return [...value].map((part, index) => [`.values()[${index}]`, part]);
+  if (value instanceof Map) {
+    return [...value].flatMap(([key, part], index) => [
+      [`.keys()[${index}]`, key],
+      [typeof key === 'string' ? `.get(${JSON.stringify(key)})` : `.values()[${index}]`, part],
+    ]);
+  }
+  return Object.entries(value).map(([key, part]) => [Array.isArray(value) ? `[${key}]` : property(key), part]);
 }
 
 function clones(value: unknown): boolean {

@@ -83,15 +83,19 @@ function mermaidOf(plan: Described): string {
   const ids = new Map(
     ['caller', ...plan.segments.map((segment) => segment.name)].map((name, index) => [name, `n${index}`]),
   );
-  const quote = (text: string): string => `"${text.replaceAll('"', '#quot;')}"`;
-  const lines = ['flowchart LR', `  ${ids.get('caller')}([${quote('caller')}])`];
+  const lines = ['flowchart LR', `  ${ids.get('caller')}(["caller"])`];
   for (const { name, parallelism, steps } of plan.segments) {
-    const label = [`${name} × ${parallelism}`, ...steps.map((step) => step.name)].join('<br/>');
-    lines.push(`  ${ids.get(name)}[${quote(label)}]`);
+    const label = [`${name} × ${parallelism}`, ...steps.map((step) => step.name)].map(escaped).join('<br/>');
+    lines.push(`  ${ids.get(name)}["${label}"]`);
   }
   for (const { name, kind, from, to } of plan.exchanges) {
-    const label = kind === 'output' || name === kind ? name : `${name}: ${kind}`;
-    for (const producer of from) lines.push(`  ${ids.get(producer)} -->|${quote(label)}| ${ids.get(to)}`);
+    const label = escaped(kind === 'output' || name === kind ? name : `${name}: ${kind}`);
+    for (const producer of from) lines.push(`  ${ids.get(producer)} -->|"${label}"| ${ids.get(to)}`);
   }
   return lines.join('\n');
+}
+
+/** What Mermaid would read as the end of a label, as markup or as an entity. */
+function escaped(text: string): string {
+  return text.replace(/[\n\r]+/g, ' ').replace(/["#&<>`]/g, (char) => `#${char.charCodeAt(0)};`);
 }

@@ -11,7 +11,6 @@ import type { RunOrder } from '../runtime/order.js';
 import { cloneArgs } from './args.js';
 import { whileLoading } from './loading.js';
 import { find } from './registry.js';
-import { buildOnce } from './topology.js';
 
 export async function loadTopology(order: RunOrder): Promise<Build> {
   const { module } = order.topology;
@@ -20,23 +19,50 @@ export async function loadTopology(order: RunOrder): Promise<Build> {
     await import(module);
   });
   const registered = find(order.topology);
-  return () => buildOnce(registered, cloneArgs(order.args));
+  return () => registered.logic(cloneArgs(order.args));
 }
 
-let registered = false;
+let typeScript: Promise<void> | undefined;
 
-/** A loader flag of the process does not reach its threads on Node 20, so tsx is registered here, from the user's own project. */
+/** Once a thread; again only if the project of the last module had no tsx. */
 async function readTypeScript(module: string): Promise<void> {
   const { typescript } = process.features as { readonly typescript?: string | false };
-  if (registered || (typescript !== undefined && typescript !== false)) return;
-  let api: string;
+  if (typescript !== undefined && typescript !== false) return;
+  typeScript ??= registerTsx(module);
   try {
-    api = createRequire(module).resolve('tsx/esm/api');
+    await typeScript;
+  } catch (reason) {
+    typeScript = undefined;
+    throw reason;
+  }
+}
+
+/**
+ * A loader flag of the process does not reach its threads on Node 20, so tsx is registered here, from the user's own project:
+ * for `require`, which modules of a project without ES modules are made of, and for `import`.
+ */
+async function registerTsx(module: string): Promise<void> {
+  let apis: readonly URL[];
+  try {
+    const require = createRequire(module);
+    apis = [tsxApi(require, './cjs/api'), tsxApi(require, './esm/api')];
   } catch (cause) {
     const message = `${module} is TypeScript, which Node ${process.versions.node} does not run: install tsx (npm install --save-dev tsx) or build it first`;
     throw new MillraceError('ERR_START', message, { cause });
   }
-  const { register } = (await import(pathToFileURL(api).href)) as { register: () => unknown };
-  register();
-  registered = true;
+  for (const api of apis) {
+    const { register } = (await import(api.href)) as { register: () => unknown };
+    register();
+  }
+}
+
+/** `require.resolve` finds the CommonJS twin, which cannot register hooks for import: the package says where the other one is. */
+function tsxApi(require: NodeJS.Require, name: string): URL {
+  const manifest = require.resolve('tsx/package.json');
+  const { exports } = require(manifest) as {
+    readonly exports: Readonly<Record<string, { readonly import: { readonly default: string } }>>;
+  };
+  const path = exports[name]?.import.default;
+  if (path === undefined) throw new Error(`${manifest} has no export ${name}`);
+  return new URL(path, pathToFileURL(manifest));
 }

@@ -1,33 +1,38 @@
 /**
- * Which module this thread is loading: a topology must not be subscribed meanwhile.
- * Owns that one fact and the error that goes with it.
+ * Which modules this thread is loading: a topology must not be subscribed meanwhile.
+ * Owns the loads under way and the error that goes with them.
  */
 
 import { MillraceError } from '../runtime/errors.js';
+import { sharedByCopies } from './copies.js';
 import type { Registered } from './registry.js';
 import { isMillraceThread } from './runtime.js';
 
-let loading = 0;
-let refused: MillraceError | undefined;
+/** Each load under way, as what refuses it. */
+const loads = sharedByCopies('loads', () => new Set<(reason: MillraceError) => void>());
 
-/** Imports a module; rejects with ERR_LOADING if a topology was subscribed meanwhile, even where that error was swallowed. */
+/** Imports a module; rejects with ERR_LOADING if a topology is subscribed meanwhile, even where that error is swallowed. */
 export async function whileLoading(load: () => Promise<unknown>): Promise<void> {
-  loading++;
-  refused = undefined;
+  let refuse: (reason: MillraceError) => void = () => {};
+  const refused = new Promise<never>((_, reject) => {
+    refuse = reject;
+  });
+  loads.add(refuse);
   try {
-    await load();
+    // Not after the import: it may wait for that very subscription, or its error, caught by nobody, end the thread.
+    await Promise.race([load(), refused]);
   } finally {
-    loading--;
+    loads.delete(refuse);
   }
-  if (refused !== undefined) throw refused;
 }
 
-/** The error for a subscription now, if this is a thread of ours that is loading a module. */
+/** The error for a subscription now, if this is a thread of ours that is loading. Of several modules none is known to be the one. */
 export function refusedWhileLoading({ title, module }: Registered): MillraceError | undefined {
-  if (loading === 0 || !isMillraceThread()) return undefined;
+  if (loads.size === 0 || !isMillraceThread()) return undefined;
   const message =
     `topology ${JSON.stringify(title)} was subscribed while ${module} was being loaded on a thread. ` +
     "Subscribe on the main thread only: `if (isMainThread) { … }` with isMainThread of 'node:worker_threads'";
-  refused ??= new MillraceError('ERR_LOADING', message, { topology: title });
-  return refused;
+  const error = new MillraceError('ERR_LOADING', message, { topology: title });
+  for (const refuse of loads) refuse(error);
+  return error;
 }

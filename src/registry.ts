@@ -6,10 +6,13 @@
 import { basename, extname, isAbsolute } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Observable } from 'rxjs';
-import { checkName } from '../operators/cut.js';
+import { checkFunction, checkName } from '../operators/cut.js';
+import { logicOf } from '../operators/logic.js';
 import { MillraceError } from '../runtime/errors.js';
-import { show } from '../runtime/option.js';
+import type { Logic } from '../runtime/logic.js';
+import { checkKeys, show } from '../runtime/option.js';
 import type { TopologyId } from '../runtime/order.js';
+import { sharedByCopies } from './copies.js';
 
 export interface TopologyOptions {
   /** Needed when one module makes several topologies conditionally or in a loop; unique in its module. */
@@ -25,15 +28,22 @@ export interface Registered {
   readonly title: string;
   readonly module: string;
   readonly place: number;
-  readonly build: BuildFunction;
+  /** Runs `build` once, by the copy of the package it was written with. */
+  logic(args: readonly unknown[]): Logic;
 }
 
-const modules = new Map<string, Registered[]>();
+const modules = sharedByCopies('registry', () => new Map<string, Registered[]>());
 
-export function register(module: unknown, build: BuildFunction, options: TopologyOptions = {}): Registered {
+/** `given` is the user's own function, checked here; `build` calls it. */
+export function register(module: unknown, given: unknown, build: BuildFunction, options: unknown = {}): Registered {
   const url = moduleUrl(module);
+  checkFunction(given, 'the second argument of topology() and source()');
+  if (typeof options !== 'object' || options === null) {
+    throw new MillraceError('ERR_OPTION', `the options of topology() must be an object, got ${show(options)}`);
+  }
+  checkKeys(options, ['name'], 'topology()');
   const siblings = modules.get(url) ?? [];
-  const { name } = options;
+  const { name } = options as TopologyOptions;
   if (name !== undefined) {
     checkName(name, 'name of topology()');
     if (siblings.some((sibling) => sibling.name === name)) {
@@ -46,7 +56,8 @@ export function register(module: unknown, build: BuildFunction, options: Topolog
   const place = siblings.length;
   const file = basename(fileURLToPath(url));
   const title = name ?? `${file.slice(0, file.length - extname(file).length)}${place === 0 ? '' : `#${place + 1}`}`;
-  const registered = { name, title, module: url, place, build };
+  const logic = (args: readonly unknown[]): Logic => logicOf(title, (input) => build(input, args));
+  const registered = { name, title, module: url, place, logic };
   modules.set(url, [...siblings, registered]);
   return registered;
 }
@@ -56,17 +67,27 @@ export function idOf({ module, name, place }: Registered): TopologyId {
   return { module, name, place, siblings: namesIn(module) };
 }
 
-/** Finds a topology after its module was imported; refuses when the module looks different here. */
-export function find(id: TopologyId): Registered {
-  const here = namesIn(id.module);
-  if (JSON.stringify(here) !== JSON.stringify(id.siblings)) {
-    throw new MillraceError(
-      'ERR_PLAN_MISMATCH',
-      `${id.module} created ${listed(id.siblings)} on the caller's thread and ${listed(here)} on the thread that shall run it. ` +
-        'Create topologies unconditionally at module level, or give them names',
-    );
-  }
-  return (modules.get(id.module) ?? [])[id.place] as Registered;
+/** Finds a topology after its module was imported: by its name, or by its place where the module looks the same here. */
+export function find({ module, name, place, siblings }: TopologyId): Registered {
+  const here = modules.get(module) ?? [];
+  const names = namesIn(module);
+  const found =
+    name === undefined
+      ? isSame(names, siblings)
+        ? here[place]
+        : undefined
+      : here.find((other) => other.name === name);
+  if (found !== undefined) return found;
+  const missing = name === undefined ? '' : `, but none named ${JSON.stringify(name)} there`;
+  throw new MillraceError(
+    'ERR_PLAN_MISMATCH',
+    `${module} created ${listed(siblings)} on the caller's thread and ${listed(names)} on the thread that shall run it${missing}. ` +
+      'Create topologies at module level, unconditionally or each with a name',
+  );
+}
+
+function isSame(names: readonly (string | null)[], others: readonly (string | null)[]): boolean {
+  return names.length === others.length && names.every((name, i) => name === others[i]);
 }
 
 function namesIn(module: string): readonly (string | null)[] {

@@ -47,6 +47,7 @@ export interface RuntimeState {
  * ```
  */
 export function createRuntime(options: RuntimeOptions = {}): Runtime {
+  checkObject(options, 'the options of createRuntime()');
   checkKeys(options, ['threads', 'workerOptions', 'entry'], 'createRuntime()');
   const { threads = availableParallelism(), workerOptions = {}, entry = defaultEntry() } = options;
   if (!(Number.isInteger(threads) && threads >= 1 && threads <= 1024)) {
@@ -57,7 +58,7 @@ export function createRuntime(options: RuntimeOptions = {}): Runtime {
   }
   if (!(entry instanceof URL))
     throw new MillraceError('ERR_OPTION', `entry of createRuntime() must be a URL, got ${show(entry)}`);
-  checkKeys(workerOptions, ['resourceLimits', 'env', 'execArgv'], 'workerOptions of createRuntime()');
+  checkWorkerOptions(workerOptions);
   const state: RuntimeState = { pool: new Pool(threads, entry, workerOptions), runs: new Map() };
   const close = async (): Promise<void> => {
     const closed = state.pool.close();
@@ -76,6 +77,31 @@ export function createRuntime(options: RuntimeOptions = {}): Runtime {
   return runtime;
 }
 
+const limits = ['maxYoungGenerationSizeMb', 'maxOldGenerationSizeMb', 'codeRangeSizeMb', 'stackSizeMb'] as const;
+
+function checkWorkerOptions(options: WorkerOptions): void {
+  const where = 'workerOptions of createRuntime()';
+  checkObject(options, where);
+  checkKeys(options, ['resourceLimits', 'env', 'execArgv'], where);
+  const { resourceLimits = {}, env = {}, execArgv = [] } = options;
+  checkObject(resourceLimits, `resourceLimits of ${where}`);
+  checkKeys(resourceLimits, limits, `resourceLimits of ${where}`);
+  for (const name of limits) {
+    const limit: unknown = resourceLimits[name];
+    if (limit === undefined || (typeof limit === 'number' && limit > 0)) continue;
+    throw new MillraceError('ERR_OPTION', `${name} of ${where} must be a number of MiB above 0, got ${show(limit)}`);
+  }
+  checkObject(env, `env of ${where}`);
+  if (!(Array.isArray(execArgv) && execArgv.every((flag) => typeof flag === 'string')))
+    throw new MillraceError('ERR_OPTION', `execArgv of ${where} must be a list of flags, got ${show(execArgv)}`);
+}
+
+function checkObject(value: unknown, what: string): void {
+  if (typeof value !== 'object' || value === null) {
+    throw new MillraceError('ERR_OPTION', `${what} must be an object, got ${show(value)}`);
+  }
+}
+
 export function isRuntime(value: unknown): value is Runtime {
   return typeof value === 'object' && value !== null && runtimes.has(value as Runtime);
 }
@@ -89,7 +115,7 @@ export function stateOf(runtime: Runtime | undefined): RuntimeState {
   return shared;
 }
 
-/** The entry beside this file; run from TypeScript sources it does not exist, and the built one of the package serves. */
+/** The entry beside this file in the built package. */
 function defaultEntry(): URL {
   return new URL('./worker.js', import.meta.url);
 }

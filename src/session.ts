@@ -3,13 +3,14 @@
  * Owns the subscribers of one run and its input subscription. Nothing is delivered after an output was unsubscribed.
  */
 
-import type { Observable, Subscriber, Subscription } from 'rxjs';
+import { type Observable, Subject, type Subscriber, Subscription, takeUntil } from 'rxjs';
 import { type OutputSink, PushInput } from '../runtime/callerEnds.js';
 import { clock } from '../runtime/clock.js';
 import { MillraceError } from '../runtime/errors.js';
 import type { Logic } from '../runtime/logic.js';
+import { caller } from '../runtime/plan.js';
 import type { RunSettings } from '../runtime/run.js';
-import { Run as RuntimeRun } from '../runtime/run.js';
+import { type RunJob, Run as RuntimeRun } from '../runtime/run.js';
 import { cloneArgs } from './args.js';
 import type { PlanDescription } from './describe.js';
 import type { CheckedOptions } from './options.js';
@@ -38,10 +39,11 @@ export class Session {
   readonly #subscribers = new Map<number, Subscriber<unknown>>();
   #run: RuntimeRun | undefined;
   #view: Run | undefined;
-  #input: Subscription | undefined;
   #over = false;
   #stopWaiting: () => void = () => {};
-  #forget: () => void = () => {};
+  /** Stops the input; also while it is still inside its own subscribe. */
+  readonly #stopInput = new Subject<void>();
+  readonly #teardown = new Subscription(() => this.#stopInput.next());
 
   constructor(planned: Planned, source: Observable<unknown> | undefined) {
     this.#planned = planned;
@@ -58,17 +60,17 @@ export class Session {
 
   subscribe(output: number, subscriber: Subscriber<unknown>): void {
     const { wanted, options } = this.#planned;
-    const { signal } = options;
+    const first = this.#subscribers.size === 0;
     this.#subscribers.set(output, subscriber);
     subscriber.add(() => this.#unsubscribed(output));
-    if (signal?.aborted === true) this.#fail(signal.reason);
-    else if (wanted.every((other) => this.#subscribers.has(other))) this.#start();
-    else if (this.#subscribers.size === 1)
-      this.#stopWaiting = clock.later(options.startTimeoutMs, () => this.#missing());
+    if (first && !this.#over) this.#watchSignal(options.signal);
+    if (this.#over) return;
+    if (wanted.every((other) => this.#subscribers.has(other))) this.#start();
+    else if (first) this.#stopWaiting = clock.later(options.startTimeoutMs, () => this.#missing());
   }
 
   #start(): void {
-    const { registered, options, logic, build, settings, description } = this.#planned;
+    const { registered, options, build, settings, description } = this.#planned;
     this.#stopWaiting();
     const state = stateOf(options.runtime);
     if (state.pool.closed) {
@@ -76,14 +78,14 @@ export class Session {
       return;
     }
     const id = `${registered.title}-${++runs}`;
-    const input = new PushInput(() => this.#input?.unsubscribe());
+    const input = new PushInput(() => this.#stopInput.next());
     const source = this.#source;
-    const feed = source === undefined ? undefined : (feedOfPull(source) ?? input.withWake);
-    const run = new RuntimeRun({
+    const feed = source === undefined || !usesInput(this.#planned) ? undefined : (feedOfPull(source) ?? input.withWake);
+    const run = this.#makeRun({
       id,
       topology: idOf(registered),
       args: cloneArgs(options.args),
-      logic,
+      logic: callerLogic(this.#planned),
       build,
       pool: state.pool,
       settings,
@@ -93,15 +95,29 @@ export class Session {
       input: feed,
       onEnd: (failure) => this.#ended(failure),
     });
+    if (run === undefined) return;
     const view = viewOf(id, description, registered.title, run);
     this.#run = run;
     this.#view = view;
     state.runs.set(view, (reason) => run.fail(reason));
-    this.#forget = () => state.runs.delete(view);
-    this.#watchSignal(options.signal);
+    this.#teardown.add(() => state.runs.delete(view));
     run.start();
+    for (const [output, { closed }] of [...this.#subscribers]) if (closed) this.#unsubscribed(output);
     this.#announce();
-    if (source !== undefined && feed === input.withWake && !this.#over) this.#subscribeInput(source, input, run);
+    const subscribes = feed === input.withWake && !this.#over && !input.ended;
+    if (source !== undefined && subscribes) this.#subscribeInput(source, input, run);
+  }
+
+  #makeRun(job: RunJob): RuntimeRun | undefined {
+    try {
+      return new RuntimeRun(job);
+    } catch (cause) {
+      const { title } = this.#planned.registered;
+      const said = cause instanceof Error ? cause.message : String(cause);
+      const message = `topology ${JSON.stringify(title)} did not start: ${said}`;
+      this.#fail(new MillraceError('ERR_START', message, { topology: title, cause }));
+      return undefined;
+    }
   }
 
   #announce(): void {
@@ -113,15 +129,11 @@ export class Session {
   }
 
   #subscribeInput(source: Observable<unknown>, input: PushInput, run: RuntimeRun): void {
-    this.#input = source.subscribe({
-      next: (value) => {
-        if (!run.push(value)) this.#input?.unsubscribe();
-      },
+    source.pipe(takeUntil(this.#stopInput)).subscribe({
+      next: (value) => run.push(value),
       error: (reason: unknown) => run.inputFailed(reason),
       complete: () => input.complete(),
     });
-    // It may have ended, or nobody may want more, before the subscription was known here.
-    if (this.#over || input.ended) this.#input.unsubscribe();
   }
 
   #sinkOf(output: number, subscriber: Subscriber<unknown>): OutputSink {
@@ -136,13 +148,16 @@ export class Session {
 
   #watchSignal(signal: AbortSignal | undefined): void {
     if (signal === undefined) return;
-    const abort = (): void => this.#run?.fail(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    const forget = this.#forget;
-    this.#forget = () => {
-      signal.removeEventListener('abort', abort);
-      forget();
+    const abort = (): void => {
+      if (this.#run === undefined) this.#fail(signal.reason);
+      else this.#run.fail(signal.reason);
     };
+    if (signal.aborted) {
+      abort();
+      return;
+    }
+    signal.addEventListener('abort', abort, { once: true });
+    this.#teardown.add(() => signal.removeEventListener('abort', abort));
   }
 
   #missing(): void {
@@ -169,8 +184,7 @@ export class Session {
   #ended(failure: { readonly reason: unknown } | undefined): void {
     if (this.#over) return;
     this.#over = true;
-    this.#forget();
-    this.#input?.unsubscribe();
+    this.#teardown.unsubscribe();
     const subscribers = [...this.#subscribers.values()];
     this.#subscribers.clear();
     if (failure !== undefined) for (const subscriber of subscribers) subscriber.error(failure.reason);
@@ -186,4 +200,18 @@ export class Session {
     this.#subscribers.delete(output);
     this.#run.stopOutput(output);
   }
+}
+
+function usesInput({ logic }: Planned): boolean {
+  return logic.plan.exchanges.some(({ from }) => from.includes(caller));
+}
+
+/** The caller's ends run functions of `build` only where they route or decode by one; those belong to one run, as all that `build` makes. */
+function callerLogic({ logic, build }: Planned): Logic {
+  const own = logic.plan.exchanges.some(({ from, to, codec }, exchange) => {
+    const routes = from.includes(caller) && logic.route(exchange) !== undefined;
+    const touches = to === caller || from.includes(caller);
+    return routes || (touches && codec !== 'auto' && codec !== 'clone');
+  });
+  return own ? build() : logic;
 }

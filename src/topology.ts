@@ -4,13 +4,13 @@
  */
 
 import { Observable, type OperatorFunction } from 'rxjs';
-import { logicOf } from '../operators/logic.js';
 import { resolveBatch } from '../runtime/batch.js';
 import { MillraceError } from '../runtime/errors.js';
 import type { Logic } from '../runtime/logic.js';
 import { place, threadsFor } from '../runtime/placement.js';
-import type { ExchangePlan, Plan } from '../runtime/plan.js';
+import { type ExchangePlan, type Plan, pairs } from '../runtime/plan.js';
 import type { RunSettings } from '../runtime/run.js';
+import { sharedBytes } from '../runtime/wiring.js';
 import { cloneArgs } from './args.js';
 import { describePlan, type PlanDescription } from './describe.js';
 import { refusedWhileLoading } from './loading.js';
@@ -21,8 +21,10 @@ import { type Planned, Session } from './session.js';
 
 export type { TopologyOptions } from './registry.js';
 
-/** What `build` returns: a stream, or a record of streams. */
-export type Outputs = Observable<unknown> | Readonly<Record<string, Observable<unknown>>>;
+/** What `build` returns: a stream, or a record of streams. Its own names, in a constraint, let it be an interface. */
+export type Outputs<Out = Readonly<Record<string, unknown>>> =
+  | Observable<unknown>
+  | Readonly<Record<keyof Out, Observable<unknown>>>;
 /** The parameters of `build` after the input: none, or one. */
 export type Args = readonly [] | readonly [args?: unknown];
 
@@ -49,7 +51,7 @@ export type Call<A extends Args, O> = A extends readonly []
     ? [options: O & ArgsOf<A>]
     : [options?: O & ArgsOf<A>];
 
-export interface Topology<In, Out extends Outputs, A extends Args = readonly []> {
+export interface Topology<In, Out extends Outputs<Out>, A extends Args = readonly []> {
   /** Plans at once, throwing what is wrong; every subscription of the result is a run of its own. */
   (...options: Call<A, RunOptions<Out>>): Applied<In, Out>;
   readonly name: string;
@@ -59,7 +61,7 @@ export interface Topology<In, Out extends Outputs, A extends Args = readonly []>
   describe(...options: Call<A, RunOptions<Out>>): PlanDescription;
 }
 
-export interface Source<Out extends Outputs, A extends Args = readonly []> {
+export interface Source<Out extends Outputs<Out>, A extends Args = readonly []> {
   (...options: Call<A, RunOptions<Out>>): Results<Out>;
   readonly name: string;
   inline(...args: A): Out;
@@ -82,12 +84,12 @@ export interface Source<Out extends Outputs, A extends Args = readonly []> {
  * lines$.pipe(wordCount()).subscribe(console.log);
  * ```
  */
-export function topology<In, Out extends Outputs, A extends Args>(
+export function topology<In, Out extends Outputs<Out>, A extends Args>(
   module: string | URL,
   build: (input: Observable<In>, ...args: A) => Out,
   options?: TopologyOptions,
 ): Topology<In, Out, A> {
-  const registered = register(module, (input, args) => build(input, ...(args as A)), options);
+  const registered = register(module, build, (input, args) => build(input, ...(args as A)), options);
   const apply = (given?: unknown): Applied<In, Out> => {
     const planned = plan(registered, given);
     return ((source: Observable<unknown>) => results(planned, source)) as Applied<In, Out>;
@@ -103,12 +105,12 @@ export function topology<In, Out extends Outputs, A extends Args>(
  * errors({ args: 'app.log' }).subscribe(console.log);
  * ```
  */
-export function source<Out extends Outputs, A extends Args>(
+export function source<Out extends Outputs<Out>, A extends Args>(
   module: string | URL,
   build: (...args: A) => Out,
   options?: TopologyOptions,
 ): Source<Out, A> {
-  const registered = register(module, (_, args) => build(...(args as A)), options);
+  const registered = register(module, build, (_, args) => build(...(args as A)), options);
   const apply = (given?: unknown): Results<Out> => results(plan(registered, given), undefined) as Results<Out>;
   return finish(registered, apply, build) as Source<Out, A>;
 }
@@ -125,7 +127,7 @@ function finish(
 
 function plan(registered: Registered, given: unknown): Planned {
   const options = checkOptions(given, registered.title);
-  const build = (): Logic => buildOnce(registered, cloneArgs(options.args));
+  const build = (): Logic => registered.logic(cloneArgs(options.args));
   const logic = build();
   const { plan } = logic;
   const names = plan.exchanges.map((exchange) => exchange.name);
@@ -134,12 +136,23 @@ function plan(registered: Registered, given: unknown): Planned {
   if (options.outputs !== undefined) checkNames(options.outputs, outputs, 'outputs');
   const wanted = plan.outputs.filter((_, i) => options.outputs?.includes(outputs[i] as string) ?? true);
   if (wanted.length === 0) throw new MillraceError('ERR_OPTION', 'outputs must name at least one output');
+  checkSize(plan);
   const description = describePlan(plan, placement(plan, options));
   return { registered, options, logic, build, settings: settingsOf(plan, options), description, wanted };
 }
 
-export function buildOnce({ title, build }: Registered, args: readonly unknown[]): Logic {
-  return logicOf(title, (input) => build(input, args));
+/** Rings of a plan may take so much shared memory; more is a slip of parallelism. */
+const maxSharedBytes = 2 ** 30;
+
+function checkSize(plan: Plan): void {
+  const bytes = sharedBytes(plan);
+  if (bytes <= maxSharedBytes) return;
+  const widest = [...plan.exchanges].sort((a, b) => pairs(plan, b) - pairs(plan, a))[0] as ExchangePlan;
+  throw new MillraceError(
+    'ERR_OPTION',
+    `this plan needs ${Math.ceil(bytes / 2 ** 20)} MiB of shared memory for its rings, at most ${maxSharedBytes / 2 ** 20} are allowed: ` +
+      `${widest.name} alone joins ${pairs(plan, widest)} pairs of executors. Lower parallelism`,
+  );
 }
 
 function placement(plan: Plan, options: CheckedOptions): readonly number[] {
@@ -184,12 +197,13 @@ class OutputGroup {
         subscriber.error(refused);
         return;
       }
+      this.#open = this.#open.filter((waiting) => !waiting.over);
       const session = this.#open.find((waiting) => !waiting.has(output)) ?? new Session(this.#planned, this.#source);
-      if (!this.#open.includes(session)) this.#open = [...this.#open, session];
       const complete = this.#planned.wanted.every((other) => other === output || session.has(other));
+      // Order: before the subscription, in which a further one may be made.
       if (complete) this.#open = this.#open.filter((waiting) => waiting !== session);
+      else if (!this.#open.includes(session)) this.#open = [...this.#open, session];
       session.subscribe(output, subscriber);
-      if (session.over) this.#open = this.#open.filter((waiting) => waiting !== session);
     });
   }
 

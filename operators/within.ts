@@ -1,0 +1,13 @@
+/**
+ * Subscribes to a stream so that it can be let go of while it still emits inside `subscribe`: an endless synchronous
+ * source behind which `take` has ended would else never come back.
+ */
+
+import { Observable, type Observer, type Subscription } from 'rxjs';
+
+export function subscribeWithin<T>(parent: Subscription, source: Observable<T>, observer: Observer<T>): void {
+  new Observable<T>((subscriber) => {
+    parent.add(subscriber);
+    source.subscribe(subscriber);
+  }).subscribe(observer);
+}
