@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { codecOf } from '../../runtime/codec.js';
 import { isMillraceError } from '../../runtime/errors.js';
 import { type Meter, snapshot } from '../../runtime/value.js';
-import { anyText, carry, carryable, carryOne, refused, same } from './fixtures/values.js';
+import { own, refused, travellers, withFields } from './fixtures/kinds.js';
+import { anyText, carry, carryable, carryOne, same } from './fixtures/values.js';
 
 /** The message with which a value is refused, without the code. */
 function refusal(value: unknown): string {
@@ -18,118 +19,6 @@ function refusal(value: unknown): string {
   }
   throw new Error('it was not refused');
 }
-
-const wide = Object.fromEntries(Array.from({ length: 70_000 }, (_, index) => [`key${index}`, index]));
-const own = (key: string, value: unknown): object => Object.defineProperty({}, key, { value, enumerable: true });
-const withFields = <T extends object>(target: T, fields: object): T => Object.assign(target, fields);
-const named = <T extends Error>(error: T): T => withFields(error, { name: 'Custom', code: 'E_X', detail: { at: [1] } });
-
-const travellers: Record<string, unknown> = {
-  null: null,
-  undefined: undefined,
-  true: true,
-  false: false,
-  zero: 0,
-  'minus zero': -0,
-  NaN: NaN,
-  Infinity: Infinity,
-  '-Infinity': -Infinity,
-  'a small integer': 63,
-  'a negative integer': -33,
-  'an int32': -(2 ** 31),
-  'a uint32': 2 ** 32 - 1,
-  'an integer beyond 32 bits': 2 ** 40 + 1,
-  'the largest safe integer': Number.MAX_SAFE_INTEGER,
-  'a fraction': 0.1,
-  'the smallest number': 5e-324,
-  'the largest number': Number.MAX_VALUE,
-  '0n': 0n,
-  'a negative bigint': -1n,
-  'the largest signed 64-bit bigint': 2n ** 63n - 1n,
-  'the smallest signed 64-bit bigint': -(2n ** 63n),
-  'the largest unsigned 64-bit bigint': 2n ** 64n - 1n,
-  'a bigint beyond 64 bits': 2n ** 64n,
-  'a negative bigint beyond 64 bits': -(2n ** 63n) - 1n,
-  'a huge bigint': 3n ** 5000n,
-  'the empty string': '',
-  'an ASCII string': 'word',
-  'a string of 300 characters': 'x'.repeat(300),
-  'a string of 70,000 characters': 'é'.repeat(70_000),
-  'a string beyond Latin 1': 'naïve 日本 😀',
-  'NUL in a string': 'a\0b',
-  'a lone high surrogate': 'a\ud800b',
-  'a lone low surrogate': '\udc00',
-  'a byte order mark': '\ufeffid;name',
-  'a byte order mark before a long string': `\ufeff${'x'.repeat(200)}`,
-  'an empty array': [],
-  'a pair': ['word', 1],
-  'undefined in an array': [undefined, 1],
-  'an array with holes': Object.assign(new Array(5), { 1: 1, 3: 2 }),
-  'an array of nothing but holes': new Array(5),
-  'a very long array with few elements': withFields([], { 4000000000: 1 }),
-  'an array of 70,000 numbers': Array.from({ length: 70_000 }, (_, index) => index),
-  'nested arrays': [[[[]], [1]], []],
-  'an empty object': {},
-  'a flat object': { word: 'a', count: 1, id: 2 },
-  'undefined as a property': { a: undefined },
-  'a key ""': { '': 1 },
-  'numeric keys': { 10: 'a', 9: 'b', x: 'c', '-1': 'd', '01': 'e' },
-  'keys of Object.prototype': { constructor: 1, hasOwnProperty: 2, toString: 3, valueOf: 4 },
-  'an own __proto__': own('__proto__', { polluted: true }),
-  'a key of the packer': { a: 1, __keys__: 2 },
-  'the key of our escapes': { '\0': [1, 'x'] },
-  'the key of our escapes, nested': { a: { '\0': { '\0': [] } } },
-  'a key with a lone surrogate': { '\ud800': 1, '\udc00': 2 },
-  'a key with a byte order mark': { [`\ufeff${'k'.repeat(80)}`]: 1 },
-  'a toJSON that is data': { toJSON: 'x', constructor: 2 },
-  '70,000 keys': wide,
-  'nested objects': { user: { name: 'a', tags: ['x', { y: -0 }] } },
-  'an empty Map': new Map(),
-  'a Map with keys of all kinds': new Map<unknown, unknown>([
-    [1, 'a'],
-    ['1', 'b'],
-    [{ a: 1 }, 'c'],
-    [null, -0],
-    ['\ud800', 1],
-    [NaN, 2],
-  ]),
-  'a Map of Maps': new Map([['a', new Map([['b', new Set([1])]])]]),
-  'an empty Set': new Set(),
-  'a Set': new Set<unknown>(['a', 1, { b: -0 }, [undefined]]),
-  'the epoch': new Date(0),
-  'a date with milliseconds': new Date(1_700_000_000_123),
-  'a date before the epoch': new Date(-1),
-  'the last date': new Date(8.64e15),
-  'the first date': new Date(-8.64e15),
-  'the invalid date': new Date(NaN),
-  'a regular expression': /a\/b(?<n>c)/dgimsuy,
-  'a regular expression at work': withFields(/a/g, { lastIndex: 3 }),
-  'a Buffer': Buffer.from('abc'),
-  'an empty Buffer': Buffer.alloc(0),
-  'a Buffer of 70,000 bytes': Buffer.alloc(70_000, 7),
-  'a Uint8Array': new Uint8Array([1, 2]),
-  'a view of a large buffer': new Uint8Array(new ArrayBuffer(1_000_000), 500, 3),
-  'an Int8Array': new Int8Array([-1]),
-  'a Uint8ClampedArray': new Uint8ClampedArray([255]),
-  'an Int16Array': new Int16Array([-300]),
-  'a Uint16Array': new Uint16Array([60_000]),
-  'an Int32Array': new Int32Array([-70_000]),
-  'a Uint32Array': new Uint32Array([4e9]),
-  'a Float32Array': new Float32Array([0.5, -0, NaN]),
-  'a Float64Array': new Float64Array([0.1, -0, Infinity]),
-  'a BigInt64Array': new BigInt64Array([-5n]),
-  'a BigUint64Array': new BigUint64Array([2n ** 64n - 1n]),
-  'an empty Float64Array': new Float64Array(),
-  'an ArrayBuffer': new Uint8Array([1, 2, 3]).buffer,
-  'a DataView': new DataView(new Uint8Array([1, 2, 3, 4]).buffer, 1, 2),
-  'an Error': new Error('boom'),
-  'an Error without a message': new Error(),
-  'a TypeError with a cause': new TypeError('outer', { cause: new RangeError('inner') }),
-  'a cause that is undefined': new Error('m', { cause: undefined }),
-  'an AggregateError': new AggregateError([new Error('a'), 2], 'both'),
-  'an Error with fields': named(new SyntaxError('m', { cause: { a: 1 } })),
-  'an Error without a stack': withFields(new Error('m'), { stack: undefined }),
-};
 
 describe('what travels', () => {
   test.each(Object.entries(travellers))('%s arrives equal, alone and between others', (_, value) => {

@@ -1,0 +1,75 @@
+/** The laws of suspension: an executor that stops between two outputs gives what RxJS gives without stopping. */
+
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Bench, Plain, seen } from './harness.js';
+import { buildOf, loweredPipeline, mixedPipeline, modelOf, type Pipeline } from './pipelines.js';
+
+const numRuns = process.env['MILLRACE_LONG'] === '1' ? 20_000 : 400;
+const input = fc.array(fc.integer({ min: 0, max: 12 }), { maxLength: 12 });
+const ending = fc.constantFrom('complete', 'error', 'open');
+const rooms = fc.array(fc.boolean(), { minLength: 1, maxLength: 20 });
+
+function drive(
+  driven: Pick<Bench | Plain, 'push' | 'complete' | 'error'>,
+  values: readonly number[],
+  end: string,
+): void {
+  driven.push(...values);
+  if (end === 'complete') driven.complete();
+  if (end === 'error') driven.error('the source failed');
+}
+
+function model(pipeline: Pipeline, values: readonly number[], end: string): readonly unknown[] {
+  const plain = new Plain(modelOf(pipeline));
+  drive(plain, values, end);
+  return seen(plain.log);
+}
+
+interface Schedule {
+  readonly rooms: readonly boolean[];
+  /** Whether a resume without room comes before room does. */
+  readonly resumes: readonly boolean[];
+}
+
+function suspended(pipeline: Pipeline, values: readonly number[], end: string, { rooms, resumes }: Schedule): Bench {
+  let outputs = 0;
+  const bench = new Bench(buildOf(pipeline), {
+    onOutput: (host) => {
+      host.room = rooms[outputs++ % rooms.length] as boolean;
+    },
+  });
+  drive(bench, values, end);
+  for (let turn = 0; !bench.room; turn++) {
+    const { length } = bench.log;
+    if (resumes[turn % resumes.length] === true) {
+      bench.program.resume();
+      expect(bench.log).toHaveLength(length);
+    }
+    bench.grant();
+  }
+  return bench;
+}
+
+const schedule = fc.record({ rooms, resumes: rooms });
+
+test('law: with steps of the loop, outputs are those of RxJS whenever the executor stops', () => {
+  fc.assert(
+    fc.property(loweredPipeline, input, ending, schedule, (pipeline, values, end, when) => {
+      const bench = suspended(pipeline, values, end, when);
+      expect(seen(bench.log)).toEqual(model(pipeline, values, end));
+      expect(bench.program.suspended).toBe(false);
+      if (bench.failure === undefined) expect(bench.waiting).toBe(0);
+    }),
+    { numRuns },
+  );
+});
+
+test('law: with opaque steps between, outputs are those of RxJS whenever the executor stops', () => {
+  fc.assert(
+    fc.property(mixedPipeline, input, ending, schedule, (pipeline, values, end, when) => {
+      expect(seen(suspended(pipeline, values, end, when).log)).toEqual(model(pipeline, values, end));
+    }),
+    { numRuns },
+  );
+});

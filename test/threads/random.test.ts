@@ -1,0 +1,132 @@
+import fc from 'fast-check';
+import { type Batch, createRuntime, pull } from 'millrace';
+import { from, isObservable, type Observable, Subject } from 'rxjs';
+import { afterAll, describe, expect, test } from 'vitest';
+import { operatorTraits } from '../../operators/lowered.js';
+import '../../operators/index.js';
+import { type Drawn, draw, type Order, plainly, print } from './fixtures/drawing.js';
+import { observe, type Seen } from './fixtures/observe.js';
+import { pipeline, type Spec, type Streams } from './fixtures/pipeline.js';
+import { type Item, menu } from './fixtures/pipelineMenu.js';
+
+const long = process.env['MILLRACE_LONG'] === '1';
+/** Of the 200 in the suite; the long form draws anew each time. */
+const seed = Number(process.env['MILLRACE_SEED'] ?? 20_260);
+const runtime = createRuntime({ threads: 4 });
+afterAll(() => runtime.close());
+
+const traits = operatorTraits();
+const scopeOf = (name: string) => traits.get(name)?.scope;
+
+/** What these pipelines cannot hold, and why. */
+const left: Readonly<Record<string, readonly string[]>> = {
+  'depends on time': [
+    'audit',
+    'auditTime',
+    'bufferTime',
+    'bufferToggle',
+    'bufferWhen',
+    'debounce',
+    'debounceTime',
+    'sample',
+    'subscribeOn',
+    'sampleTime',
+    'throttle',
+    'throttleTime',
+    'windowTime',
+    'windowToggle',
+    'windowWhen',
+    'buffer',
+    'window',
+  ],
+  'subscribes again, which an executor refuses': ['repeat'],
+  'waits for several inners at once': ['combineLatestAll', 'combineLatestWith', 'zipAll'],
+};
+
+type Outcome = Readonly<Record<string, Seen<Item>>>;
+
+async function outcomeOf(streams: Streams): Promise<Outcome> {
+  const record = isObservable(streams) ? { output: streams } : streams;
+  const entries = Object.entries(record).map(async ([name, stream]) => [name, await observe(stream)] as const);
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+/** Plain RxJS: a hot source, as an executor's is. */
+async function inline(spec: Spec, values: readonly Item[]): Promise<Outcome> {
+  const source = new Subject<Item>();
+  const outcome = outcomeOf(pipeline.inline(source, plainly(spec)));
+  for (const value of values) source.next(value);
+  source.complete();
+  return outcome;
+}
+
+interface How {
+  readonly threads: number;
+  readonly pulled: boolean;
+  readonly batch: Batch;
+}
+
+function onThreads(spec: Spec, values: readonly Item[], { threads, pulled, batch }: How): Promise<Outcome> {
+  const source: Observable<Item> = pulled ? pull(() => values) : from(values);
+  return outcomeOf(pipeline({ args: spec, threads, runtime, batches: { default: batch } })(source) as Streams);
+}
+
+function compare(found: Outcome, expected: Outcome, orders: Readonly<Record<string, Order>>): void {
+  expect(Object.keys(found).sort()).toEqual(Object.keys(expected).sort());
+  for (const [name, { values, end }] of Object.entries(expected)) {
+    const got = found[name]!;
+    expect([name, got.end]).toEqual([name, end]);
+    expect([name, multiset(got.values)]).toEqual([name, multiset(values)]);
+    if (orders[name] === 'total') expect([name, got.values]).toEqual([name, values]);
+    if (orders[name] === 'key') expect([name, byTag(got.values)]).toEqual([name, byTag(values)]);
+  }
+}
+
+function multiset(values: readonly Item[]): string[] {
+  return values.map((value) => JSON.stringify(value)).sort();
+}
+
+function byTag(values: readonly Item[]): Record<string, number[]> {
+  const groups: Record<string, number[]> = {};
+  for (const { n, tag } of values) groups[tag] = [...(groups[tag] ?? []), n];
+  return groups;
+}
+
+const drawn: fc.Arbitrary<Drawn> = fc
+  .array(fc.nat(10_000), { minLength: 4, maxLength: 120, size: 'max' })
+  .map((tape) => {
+    const made = draw(tape, scopeOf);
+    return Object.assign(made, {
+      [fc.toStringMethod]: () => `\n${print(made.spec)}\n  orders ${JSON.stringify(made.orders)}\n`,
+    });
+  });
+
+const how: fc.Arbitrary<How> = fc.record({
+  threads: fc.integer({ min: 1, max: 4 }),
+  pulled: fc.boolean(),
+  batch: fc.constantFrom<Batch>(1, 2, 100, { bytes: 1 }, { size: 1000, bytes: 200 }, { size: 10, flushMs: 0 }),
+});
+
+const items: fc.Arbitrary<Item[]> = fc
+  .array(fc.nat(999), { maxLength: 40 })
+  .map((ns) => ns.map((n) => ({ n, tag: '' })));
+
+describe('random pipelines', () => {
+  test('every operator of the menu is drawn, or said to be left out', () => {
+    const known = [...Object.keys(menu).map((name) => name.replace(/:.*/, '')), ...Object.values(left).flat()];
+    expect([...traits.keys()].filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  test('law: the same values come out on threads, on the calling thread and inline, in the order the plan promises', {
+    timeout: long ? 3_600_000 : 90_000,
+  }, async () => {
+    await fc.assert(
+      fc.asyncProperty(drawn, items, how, async ({ spec, orders }, values, how) => {
+        const expected = await inline(spec, values);
+        compare(await onThreads(spec, values, { ...how, threads: 0 }), expected, orders);
+        compare(await onThreads(spec, values, how), expected, orders);
+      }),
+      { ...(long ? { numRuns: 5000 } : { numRuns: 200, seed }), timeout: 20_000 },
+    );
+  });
+});
