@@ -105,7 +105,8 @@ export class SegmentProgram implements Program {
   }
 
   get ready(): boolean {
-    return this.subscribed && !this.#head.held;
+    const head = this.#head;
+    return head.open && !this.#loop.suspended && this.#heads.awaited === 0 && !this.#ended;
   }
 
   get finished(): boolean {

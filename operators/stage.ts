@@ -76,6 +76,11 @@ export abstract class Stage {
     return this.#consumers.length > 0;
   }
 
+  /** Takes values: there are consumers, and nothing below holds. */
+  get open(): boolean {
+    return this.#consumers.length > 0 && this.#heldBelow === 0;
+  }
+
   /** Something below takes no more for now. */
   get held(): boolean {
     return this.#heldBelow > 0;
@@ -264,7 +269,8 @@ export class HeadStage extends Stage {
 /** Several streams of one segment as one; the only stage with several parents. */
 export class UnionStage extends Stage implements Consumer {
   override readonly parents: readonly Stage[];
-  #connected = false;
+  /** Parents that were subscribed, from the first one. */
+  #joined = 0;
   #open: number;
 
   constructor(parents: readonly Stage[], context: StageContext) {
@@ -274,13 +280,21 @@ export class UnionStage extends Stage implements Consumer {
     for (const parent of parents) parent.expect();
   }
 
+  // Order: a parent that emits while it is being subscribed comes out before the next one is.
   protected override connect(): void {
-    this.#connected = true;
-    for (const parent of this.parents) this.closed ? parent.renounce() : parent.subscribe(this);
+    this.loop.iterate(this, this.parents[Symbol.iterator](), this.#join, () => {});
   }
 
+  readonly #join = (parent: Stage): void => {
+    this.#joined++;
+    parent.subscribe(this);
+  };
+
   protected override disconnect(): void {
-    for (const parent of this.parents) this.#connected ? parent.unsubscribe(this) : parent.renounce();
+    for (const [index, parent] of this.parents.entries()) {
+      if (index < this.#joined) parent.unsubscribe(this);
+      else parent.renounce();
+    }
   }
 
   next(value: unknown): void {

@@ -19,7 +19,6 @@ export class PassOn implements Program {
   readonly #open: Set<number>;
   readonly suspended = false;
   readonly subscribed = true;
-  readonly ready = true;
 
   /** `onError` hears the input's error as it is, before it becomes a fault. */
   constructor(host: ProgramHost, onError: (reason: unknown) => void) {
@@ -30,6 +29,10 @@ export class PassOn implements Program {
 
   get finished(): boolean {
     return this.#open.size === 0;
+  }
+
+  get ready(): boolean {
+    return !this.finished;
   }
 
   start(): void {}
@@ -43,7 +46,9 @@ export class PassOn implements Program {
     this.#open.clear();
   }
 
+  // Where nobody wants values any more, the source is as good as unsubscribed: why it is so is what the run ends with.
   error(reason: unknown): void {
+    if (this.finished) return;
     this.#onError(reason);
     this.#host.fail(reason, 'source', { operator: 'the input' });
   }

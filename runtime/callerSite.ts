@@ -7,6 +7,7 @@ import type { Site } from './assemble.js';
 import { type Bell, createBell, createSleepCell, Sleeper } from './channel.js';
 import { clock } from './clock.js';
 import { callerThread } from './order.js';
+import { Patience } from './patience.js';
 import { Pump } from './pump.js';
 
 export interface CallerSite {
@@ -30,6 +31,6 @@ export function siteWith(bells: ReadonlyMap<number, Bell>): Site {
 
 function makeSite(): CallerSite {
   const cell = createSleepCell();
-  const pump: Pump = new Pump(clock, new Sleeper(cell), () => false);
+  const pump: Pump = new Pump(clock, new Sleeper(cell), new Patience(clock.nowMs), () => false);
   return { cell, pump, bell: createBell(cell, () => pump.wake()) };
 }

@@ -47,6 +47,8 @@ export class Executor implements ProgramHost {
   #untilMs = Number.POSITIVE_INFINITY;
   #asked = 0;
   #overtime = false;
+  /** What was pushed waits for a step. */
+  #pending = false;
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
@@ -124,6 +126,7 @@ export class Executor implements ProgramHost {
     const outbox = this.#outbox;
     this.#untilMs = untilMs;
     this.#overtime = false;
+    this.#pending = false;
     const nowMs = this.#options.nowMs();
     outbox.tick(nowMs);
     let progress = outbox.pump();
@@ -173,11 +176,18 @@ export class Executor implements ProgramHost {
   /** A value from a source that knows no demand: it enters now, and waits behind the segment for room. */
   push(value: unknown): void {
     if (this.#state !== 'running') return;
-    this.#outbox.tick(this.#options.nowMs());
+    const outbox = this.#outbox;
+    // The first value of a burst is sent to a sleeping reader; what follows while it is awake travels together.
+    const first = !this.#pending;
+    outbox.tick(this.#options.nowMs());
     this.#options.counters.in++;
     this.#guard(() => this.#program?.next(value));
-    // The first value of a burst wakes a sleeping reader; what follows in the same turn travels together.
-    if (this.#options.wake()) this.#outbox.flushAsleep();
+    if (!first) return;
+    outbox.flushAsleep();
+    // A value that has left needs no step: at a low rate the step would cost more than the value.
+    this.#pending = outbox.pending;
+    if (this.#pending) this.#options.wake();
+    else this.#publish();
   }
 
   /** The source that pushed has failed. */
@@ -212,26 +222,22 @@ export class Executor implements ProgramHost {
   /** Hands input to the program until the slice is over; a slow value is followed by a look at the clock at once. */
   #take(program: Program, input: Input, fromMs: number, untilMs: number): boolean {
     const { counters, nowMs } = this.#options;
-    let taken = 0;
+    const outbox = this.#outbox;
+    const before = counters.in;
     let stride = this.#stride;
+    let left = stride;
     let checkedMs = fromMs;
     try {
-      while (
-        this.#state === 'running' &&
-        this.#outbox.room &&
-        program.ready &&
-        !program.suspended &&
-        !program.finished
-      ) {
+      while (this.#state === 'running' && outbox.room && program.ready) {
         const value = input.take();
         if (value === none) break;
         counters.in++;
-        taken++;
         program.next(value);
-        if (taken % stride !== 0) continue;
+        if (--left > 0) continue;
         const now = nowMs();
-        this.#outbox.tick(now);
+        outbox.tick(now);
         stride = now - checkedMs > 0.2 ? 1 : Math.min(64, stride * 2);
+        left = stride;
         checkedMs = now;
         if (now >= untilMs) break;
       }
@@ -239,7 +245,7 @@ export class Executor implements ProgramHost {
       this.#takeFailed(program, reason);
     }
     this.#stride = this.#overtime ? 1 : stride;
-    return taken > 0;
+    return counters.in > before;
   }
 
   // What a program throws is a fault of ours or a broken frame; what a source throws is for the steps to see.

@@ -6,7 +6,7 @@
 import { types } from 'node:util';
 import { codes, type ErrorCode, isMillraceError, MillraceError } from './errors.js';
 import { bareError, define, errorClasses } from './escape.js';
-import { isPlain } from './value.js';
+import { isPlain } from './plain.js';
 
 /**
  * Plain data that JSON, MessagePack and structured clone all carry as it is. Strings, finite numbers, booleans and

@@ -72,12 +72,12 @@ export function writeHeader(view: DataView, offset: number, header: Header): voi
 
 /**
  * Reads the header at `offset`. What it returns can be trusted this far: the kind is known, and header and
- * payload lie within `view`. Throws ERR_FRAME otherwise.
+ * payload lie within `view`, before `end`. Throws ERR_FRAME otherwise.
  */
-export function readHeader(view: DataView, offset: number): Header {
-  const room = view.byteLength - offset - headerBytes;
+export function readHeader(view: DataView, offset: number, end: number = view.byteLength): Header {
+  const room = end - offset - headerBytes;
   if (!(offset >= 0 && room >= 0)) {
-    throw damaged(`a header at byte ${offset} needs ${headerBytes} bytes of a view of ${view.byteLength}`);
+    throw damaged(`a header at byte ${offset} needs ${headerBytes} bytes of a view of ${end}`);
   }
   const foundMagic = view.getUint16(offset, true);
   if (foundMagic !== magic) throw damaged(`it begins with ${hex(foundMagic)} instead of ${hex(magic)}`);

@@ -7,8 +7,8 @@
 import { types } from 'node:util';
 import { MillraceError } from './errors.js';
 import { show } from './option.js';
+import { isPlain } from './plain.js';
 import { maxDepth } from './refusal.js';
-import { isPlain } from './value.js';
 
 /*
  * The bytes of a key, all numbers big endian:

@@ -5,11 +5,12 @@
  */
 
 import type { ChannelReader } from './channel.js';
-import type { Decoder } from './codec.js';
 import type { Fault } from './fault.js';
 import { decodeFault } from './faultFrame.js';
 import { type Header, headerBytes, kinds, lastPart, readHeader } from './frame.js';
 import { type Input, none } from './input.js';
+import { memoryOf } from './memory.js';
+import type { Decoder } from './payload.js';
 
 export interface InboxChannel {
   readonly reader: ChannelReader;
@@ -137,5 +138,5 @@ export class Inbox implements Input {
 }
 
 function headerOf(frame: Uint8Array): Header {
-  return readHeader(new DataView(frame.buffer, frame.byteOffset, frame.byteLength), 0);
+  return readHeader(memoryOf(frame.buffer).view, frame.byteOffset, frame.byteOffset + frame.byteLength);
 }

@@ -3,8 +3,8 @@
  * Owns the contract only; `operators/` fulfils it.
  */
 
-import type { CodecPair } from './codec.js';
 import type { Input } from './input.js';
+import type { CodecPair } from './payload.js';
 import type { Plan } from './plan.js';
 import type { Program, ProgramHost } from './program.js';
 

@@ -58,6 +58,11 @@ export class Outbox {
     return this.#parkedFrames === 0;
   }
 
+  /** Values wait in open batches, or frames for room. */
+  get pending(): boolean {
+    return this.#parkedFrames > 0 || this.#targets.some((target) => target.open);
+  }
+
   get parkedBytes(): number {
     return this.#parkedBytes;
   }

@@ -7,6 +7,7 @@
 
 import { Packr, RESET_BUFFER_MODE, REUSE_BUFFER_MODE } from 'msgpackr/pack';
 import * as unpacking from 'msgpackr/unpack';
+import { memoryOf } from './memory.js';
 
 const packr = new Packr({ moreTypes: true, useToJSON: false });
 const unpackr = new unpacking.Unpackr({ copyBuffers: true });
@@ -43,9 +44,6 @@ export function pack(values: readonly unknown[]): Uint8Array {
   return packed;
 }
 
-/** One view per memory; msgpackr keeps its DataView on it, which costs more to make than a small frame to read. */
-const sources = new WeakMap<ArrayBufferLike, Buffer>();
-
 /** The value in `payload`, which may lie in shared memory. Nothing of the result does. */
 export function unpack(payload: Uint8Array): unknown {
   const { buffer, byteOffset, byteLength } = payload;
@@ -54,10 +52,6 @@ export function unpack(payload: Uint8Array): unknown {
   if ((unpacking as { isNativeAccelerationEnabled?: boolean }).isNativeAccelerationEnabled === true) {
     return unpackr.unpack(Buffer.from(payload));
   }
-  let source = sources.get(buffer);
-  if (source === undefined) {
-    source = Buffer.from(buffer);
-    sources.set(buffer, source);
-  }
-  return unpackr.unpack(source, { start: byteOffset, end: byteOffset + byteLength });
+  // msgpackr keeps a DataView on what it reads, which costs more to make than a small frame to read.
+  return unpackr.unpack(memoryOf(buffer).bytes, { start: byteOffset, end: byteOffset + byteLength });
 }

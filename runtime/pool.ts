@@ -84,7 +84,7 @@ export class PoolThread {
 
   release(run: string): void {
     this.#runs.delete(run);
-    if (this.#runs.size === 0) this.#worker.unref();
+    if (this.#runs.size === 0 && !this.ending) this.#worker.unref();
   }
 
   /** Gives both threads a doorbell to the other. */
@@ -100,7 +100,8 @@ export class PoolThread {
   /** Ends the thread; all runs on it are told that `run` caused it. */
   terminate(run: string): Promise<number> {
     this.#endedBy = run;
-    // Whoever awaits the end keeps the process alive for it: with all else idle, the event loop would be empty.
+    // Whoever awaits the end keeps the process alive for it, also when the last run is released meanwhile: with all else
+    // idle, the event loop would be empty.
     this.#worker.ref();
     return this.#worker.terminate();
   }

@@ -23,7 +23,7 @@ export interface ProgramHost {
 export interface Program {
   /** Subscribes the steps, from the outlets up. */
   start(): void;
-  /** One input value. Only while `ready` and not `suspended`. */
+  /** One input value. Only while `ready`. */
   next(value: unknown): void;
   /** The input has ended. Only while `subscribed` and not `suspended`. */
   complete(): void;
@@ -34,7 +34,7 @@ export interface Program {
   readonly suspended: boolean;
   /** Its steps have subscribed their source. */
   readonly subscribed: boolean;
-  /** Takes input: subscribed, and no step holds. */
+  /** Takes input: subscribed, not `finished`, nothing is suspended and no step holds. Asked before each value. */
   readonly ready: boolean;
   /** No step wants input any more. Asked only while not `suspended` and before `complete`. */
   readonly finished: boolean;

@@ -6,6 +6,7 @@
 
 import type { Sleeper } from './channel.js';
 import type { Clock } from './clock.js';
+import type { Patience } from './patience.js';
 
 /** What a pump drives. */
 export interface Stepped {
@@ -21,6 +22,7 @@ const extraLooks = 20;
 export class Pump {
   readonly #clock: Clock;
   readonly #sleeper: Sleeper;
+  readonly #patience: Patience;
   /** Whether looking again pays: only with a core to spare for each thread. */
   readonly #lookAgain: () => boolean;
   #executors: readonly Stepped[] = [];
@@ -30,9 +32,10 @@ export class Pump {
   #timerMs = Number.POSITIVE_INFINITY;
   #cancelTimer: () => void = () => {};
 
-  constructor(clock: Clock, sleeper: Sleeper, lookAgain: () => boolean) {
+  constructor(clock: Clock, sleeper: Sleeper, patience: Patience, lookAgain: () => boolean) {
     this.#clock = clock;
     this.#sleeper = sleeper;
+    this.#patience = patience;
     this.#lookAgain = lookAgain;
   }
 
@@ -65,6 +68,7 @@ export class Pump {
   run(): void {
     if (this.#running) return;
     this.#running = true;
+    this.#patience.hold();
     this.#sleeper.wakeUp();
     this.#turnMs = this.#clock.nowMs();
     try {
@@ -72,6 +76,7 @@ export class Pump {
       else this.wake();
     } finally {
       this.#running = false;
+      this.#patience.release();
     }
   }
 

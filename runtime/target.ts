@@ -6,9 +6,10 @@
 
 import type { BatchRule } from './batch.js';
 import type { ChannelWriter } from './channel.js';
-import type { CodecPair, Encoder } from './codec.js';
 import { headerBytes, type Kind, kinds, lastPart, writeHeader } from './frame.js';
+import { memoryOf } from './memory.js';
 import type { ChannelCounters, FlushReason } from './metrics.js';
+import type { CodecPair, Encoder } from './payload.js';
 
 export interface TargetOptions {
   readonly writer: ChannelWriter;
@@ -40,6 +41,9 @@ export class Target {
   #parkedFrom = 0;
   /** Longest frame of a batch; longer ones hold a single value. */
   readonly #maxPayload: number;
+  readonly #size: number;
+  /** Values of the open batch. */
+  #count = 0;
   #openedMs = 0;
   #firstId = 0;
   #ending = false;
@@ -50,7 +54,13 @@ export class Target {
     this.#writer = options.writer;
     this.#encoder = options.codec.encoder();
     this.#rule = options.rule;
+    this.#size = options.rule.size;
     this.#maxPayload = Math.min(options.rule.bytes, (options.writer.maxFrame >> 2) - headerBytes);
+  }
+
+  /** Values wait in the batch. */
+  get open(): boolean {
+    return this.#count > 0;
   }
 
   /** Frames are parked. */
@@ -70,51 +80,57 @@ export class Target {
 
   /** When the oldest value must leave; Infinity without an open batch. */
   get deadlineMs(): number {
-    return this.#encoder.count === 0 ? Number.POSITIVE_INFINITY : this.#openedMs + this.#rule.flushMs;
+    return this.#count === 0 ? Number.POSITIVE_INFINITY : this.#openedMs + this.#rule.flushMs;
   }
 
-  /** Takes a value into the open batch, as a snapshot; false: the consumer wants no more. Throws ERR_VALUE. */
+  /**
+   * Takes a value into the open batch, as a snapshot; false: the consumer wants no more, which is looked at once a batch.
+   * Throws ERR_VALUE.
+   */
   add(value: unknown, nowMs: number): boolean {
-    if (this.#writer.finished) {
-      this.#options.counters.dropped(1);
-      return false;
+    if (this.#count === 0) {
+      if (this.#writer.finished) {
+        this.#options.counters.dropped(1);
+        return false;
+      }
+      this.#openedMs = nowMs;
     }
-    const encoder = this.#encoder;
-    encoder.add(value);
-    if (encoder.count === 1) this.#openedMs = nowMs;
-    if (encoder.count >= this.#rule.size) this.flush('size');
-    else if (encoder.bytes >= this.#maxPayload) this.flush('bytes');
-    return true;
+    const bytes = this.#encoder.add(value);
+    if (++this.#count < this.#size && bytes < this.#maxPayload) return true;
+    this.flush(this.#count < this.#size ? 'bytes' : 'size');
+    return !this.#writer.finished;
   }
 
   /** Sends what has come of age. */
   flushDue(nowMs: number): void {
-    if (this.#encoder.count > 0 && nowMs >= this.deadlineMs) this.flush('age');
+    if (this.#count > 0 && nowMs >= this.deadlineMs) this.flush('age');
   }
 
   /** Sends what there is because its reader sleeps. Asked between slices: per value it would wake the reader for each one. */
   flushAsleep(): void {
-    if (!this.#rule.idle || this.#encoder.count === 0 || this.#waiting) return;
+    if (!this.#rule.idle || this.#count === 0 || this.#waiting) return;
     if (this.#writer.readerAsleep) this.flush('asleep');
   }
 
   /** Sends what there is because the executor has nothing more to do. Says whether anything was sent. */
   flushIdle(): boolean {
-    if (!this.#rule.idle || this.#encoder.count === 0) return false;
+    if (!this.#rule.idle || this.#count === 0) return false;
     this.flush('idle');
     return true;
   }
 
   flush(reason: FlushReason): void {
-    const { count } = this.#encoder;
+    const count = this.#count;
     if (count === 0) return;
-    this.#sendBatch(0, count, reason);
+    if (this.#writer.finished) this.#options.counters.dropped(count);
+    else this.#sendBatch(0, count, reason);
     this.#encoder.clear();
+    this.#count = 0;
   }
 
   /** Appends a frame of another kind, such as an error, behind what was emitted. */
   sendFrame(kind: Kind, payload: Uint8Array, reason: FlushReason): void {
-    this.#send(this.#frame(kind, payload, 0, 0), reason, 0);
+    this.#send(kind, payload, 0, 0, reason);
   }
 
   /** Nothing follows: the end is announced as soon as everything is sent. */
@@ -156,13 +172,16 @@ export class Target {
       this.#sendBatch(middle, to, reason);
       return;
     }
-    this.#send(this.#frame(kinds.data, payload, to - from, flags), reason, to - from);
+    this.#send(kinds.data, payload, flags, to - from, reason);
   }
 
-  #frame(kind: Kind, payload: Uint8Array, count: number, flags: number): Uint8Array {
+  /** Into the ring at once if it can be, else as a frame of its own that waits. */
+  #send(kind: Kind, payload: Uint8Array, flags: number, count: number, reason: FlushReason): void {
+    const bytes = headerBytes + payload.length;
+    const room = this.#waiting || bytes > this.#writer.maxFrame ? undefined : this.#writer.reserve(bytes);
+    const frame = room ?? new Uint8Array(bytes);
     const { generation, source, codec } = this.#options;
-    const frame = scratch(headerBytes + payload.length);
-    writeHeader(viewOf(frame), 0, {
+    writeHeader(memoryOf(frame.buffer).view, frame.byteOffset, {
       kind,
       flags,
       codec: codec.id,
@@ -174,36 +193,38 @@ export class Target {
     });
     frame.set(payload, headerBytes);
     this.#firstId = (this.#firstId + count) >>> 0;
-    return frame;
+    if (room === undefined) this.#sendLater({ bytes: frame, reason, count, sent: 0 });
+    else this.#commit(bytes, count, reason);
   }
 
-  #send(frame: Uint8Array, reason: FlushReason, count: number): void {
-    const entry: Parked = { bytes: frame, reason, count, sent: 0 };
-    if (!this.#waiting && this.#write(entry)) return;
-    // The scratch buffer is used again; a frame beyond it is ours alone.
-    this.#parked.push({ ...entry, bytes: frame.buffer === shared.buffer ? frame.slice() : frame });
-    this.#options.onParked(frame.length);
+  #sendLater(frame: Parked): void {
+    if (!this.#waiting && this.#write(frame)) return;
+    this.#parked.push(frame);
+    this.#options.onParked(frame.bytes.length);
   }
 
   /** Writes a frame, or the pieces of one, as far as there is room; true when all of it is in the ring. */
-  #write(entry: Parked): boolean {
-    const { bytes } = entry;
-    const { maxFrame } = this.#writer;
-    if (bytes.length > maxFrame) {
-      while (entry.sent < bytes.length) if (!this.#writePart(entry)) return false;
+  #write(frame: Parked): boolean {
+    const { bytes, count, reason } = frame;
+    if (bytes.length > this.#writer.maxFrame) {
+      while (frame.sent < bytes.length) if (!this.#writePart(frame)) return false;
       return true;
     }
     const room = this.#writer.reserve(bytes.length);
     if (room === undefined) return false;
     room.set(bytes);
-    this.#count(entry);
-    this.#writer.commit(bytes.length);
+    this.#commit(bytes.length, count, reason);
     return true;
   }
 
+  #commit(bytes: number, count: number, reason: FlushReason): void {
+    this.#tally(bytes, count, reason);
+    this.#writer.commit(bytes);
+  }
+
   // Order: before the commit, so that whoever has read a frame finds it counted.
-  #count({ bytes, reason, count }: Parked): void {
-    this.#options.counters.sent(reason, count, 1, bytes.length, this.#writer.fill + bytes.length);
+  #tally(bytes: number, count: number, reason: FlushReason): void {
+    this.#options.counters.sent(reason, count, 1, bytes, this.#writer.fill + bytes);
   }
 
   /** A frame longer than the ring takes keeps its place: its pieces follow each other through the same ring. */
@@ -224,10 +245,10 @@ export class Target {
       bytes: length,
       firstId: 0,
     };
-    writeHeader(viewOf(room), 0, header);
+    writeHeader(memoryOf(room.buffer).view, room.byteOffset, header);
     room.set(bytes.subarray(entry.sent, entry.sent + length), headerBytes);
     entry.sent += length;
-    if (flags === lastPart) this.#count(entry);
+    if (flags === lastPart) this.#tally(bytes.length, entry.count, entry.reason);
     this.#writer.commit(headerBytes + length);
     return true;
   }
@@ -248,17 +269,4 @@ export class Target {
     this.#ended = true;
     this.#writer.end();
   }
-}
-
-/** One buffer per thread for the frame that is being made: it is copied into the ring, or parked as a copy. */
-let shared: Uint8Array = new Uint8Array(64 * 1024);
-
-function scratch(bytes: number): Uint8Array {
-  if (bytes > 1024 * 1024) return new Uint8Array(bytes);
-  if (bytes > shared.length) shared = new Uint8Array(bytes * 2);
-  return shared.subarray(0, bytes);
-}
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -12,6 +12,7 @@ import type { Executor } from './executor.js';
 import { type Fault, toFault } from './fault.js';
 import type { Build } from './logic.js';
 import { type Birth, callerThread, type FromThread, poke, type RunOrder, type ToThread } from './order.js';
+import { Patience } from './patience.js';
 import { Pump } from './pump.js';
 
 /** Imports the module of an order and returns its build; rejects with what is wrong. */
@@ -25,6 +26,7 @@ class ThreadHost implements Site {
   readonly thread: number;
   readonly clock = clock;
   readonly pump: Pump;
+  readonly #patience = new Patience(clock.nowMs);
   readonly #port: MessagePort;
   readonly #load: Load;
   readonly #bells = new Map<number, Bell>();
@@ -37,11 +39,8 @@ class ThreadHost implements Site {
     this.thread = thread;
     this.#port = port;
     this.#load = load;
-    this.pump = new Pump(clock, new Sleeper(cell), () => this.#lookAgain);
-    this.#bells.set(
-      callerThread,
-      createBell(callerCell, () => port.postMessage(poke)),
-    );
+    this.pump = new Pump(clock, new Sleeper(cell), this.#patience, () => this.#lookAgain);
+    this.#bells.set(callerThread, this.#patience.of(createBell(callerCell, () => port.postMessage(poke))));
     this.#bells.set(
       thread,
       createBell(cell, () => this.pump.wake()),
@@ -69,10 +68,7 @@ class ThreadHost implements Site {
       case 'peer': {
         const { port } = message;
         port.on('message', () => this.pump.run());
-        this.#bells.set(
-          message.thread,
-          createBell(message.cell, () => port.postMessage(poke)),
-        );
+        this.#bells.set(message.thread, this.#patience.of(createBell(message.cell, () => port.postMessage(poke))));
         break;
       }
       case 'flush':

@@ -6,6 +6,7 @@
 
 import { types } from 'node:util';
 import { type Envelope, errorClasses, mark, tags } from './escape.js';
+import { isForeignArrayPrototype, isForeignObjectPrototype, isPlain } from './plain.js';
 import { describeInstance, maxDepth, property, Refusal, refusalOf, shareByArgs, tooDeep, under } from './refusal.js';
 
 export { revive } from './escape.js';
@@ -127,7 +128,7 @@ function isFit(key: string, index: number, source: object, meter: Meter): boolea
     return true;
   }
   meter.bytes += key.length + 2;
-  if (key === mark || key === '__proto__' || key === '__keys__' || !isExactUtf8(key)) return false;
+  if (!isFieldName(key)) return false;
   if (!Object.hasOwn(source, key)) return false;
   if (key >= '0' && key < ':') {
     if (index === 0) refuseDisguised(source);
@@ -136,6 +137,11 @@ function isFit(key: string, index: number, source: object, meter: Meter): boolea
     fit.add(key);
   }
   return true;
+}
+
+/** Whether msgpackr writes and reads this key as it is. */
+export function isFieldName(key: string): boolean {
+  return key !== mark && key !== '__proto__' && key !== '__keys__' && isExactUtf8(key);
 }
 
 /** `arguments`, `Math` and their like have the prototype of a plain object and are none. */
@@ -322,23 +328,6 @@ const builtins: ReadonlyMap<unknown, Take> = new Map<unknown, Take>([
   ...typedArrays.map((Class): [unknown, Take] => [Class.prototype, takeView((source) => new Class(source))]),
   ...[...errorClasses.values()].map((Class): [unknown, Take] => [Class.prototype, takeError]),
 ]);
-
-/** Arrays and plain objects made in another realm (a vm context) are as good as ours. */
-function isForeignArrayPrototype(prototype: unknown): boolean {
-  return Array.isArray(prototype) && isForeignObjectPrototype(Object.getPrototypeOf(prototype));
-}
-
-function isForeignObjectPrototype(prototype: unknown): boolean {
-  if (typeof prototype !== 'object' || prototype === null) return false;
-  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf');
-}
-
-/** Whether this is a plain object or a plain array, of any realm. */
-export function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (Array.isArray(value)) return prototype === Array.prototype || isForeignArrayPrototype(prototype);
-  return prototype === Object.prototype || isForeignObjectPrototype(prototype);
-}
 
 /** Whether this is one of the classes that travel. */
 export function isData(value: object): boolean {

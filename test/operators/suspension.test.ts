@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { concatMap, reduce, take } from '../../operators/index.js';
 import { Bench, Plain, seen } from './harness.js';
 import { buildOf, loweredPipeline, mixedPipeline, modelOf, type Pipeline } from './pipelines.js';
 
@@ -72,4 +73,20 @@ test('law: with opaque steps between, outputs are those of RxJS whenever the exe
     }),
     { numRuns },
   );
+});
+
+test('a branch that emits while it is being subscribed comes out before the next one is subscribed', () => {
+  const none = { steps: [] };
+  const behindTake = { steps: [{ name: 'take(0)', make: () => take(0) }] };
+  const left = {
+    steps: [
+      ...behindTake.steps,
+      { name: 'reduce(2)', make: () => reduce((sum: number, n: number) => sum + n, 2) },
+      { name: 'concatMap', make: () => concatMap((n: number) => [n, n - 1]) },
+    ],
+  };
+  const right = { steps: [{ name: 'reduce(0)', make: () => reduce((sum: number, n: number) => sum + n, 0) }] };
+  const pipeline = { ...behindTake, fork: { left, right, behind: none } } as Pipeline;
+  const bench = suspended(pipeline, [], 'complete', { rooms: [false], resumes: [false] });
+  expect(seen(bench.log)).toEqual(model(pipeline, [], 'complete'));
 });

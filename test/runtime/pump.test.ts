@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createBell, createSleepCell, Sleeper } from '../../runtime/channel.js';
 import type { Clock } from '../../runtime/clock.js';
+import { Patience } from '../../runtime/patience.js';
 import { Pump, type Stepped } from '../../runtime/pump.js';
 
 /** Time stands still; what is to run soon or later runs when the test says so. */
@@ -104,7 +105,7 @@ function benchOf(names: readonly string[] = ['a'], looks = false) {
       super.wakeUp();
     }
   }
-  const pump = new Pump(clock, new Loud(cell), () => looks);
+  const pump = new Pump(clock, new Loud(cell), new Patience(() => clock.nowMs()), () => looks);
   const workers = names.map((name) => new Worker(name, log, clock));
   const bell = createBell(cell, () => pump.wake());
   return { log, onLog, clock, pump, workers, bell };

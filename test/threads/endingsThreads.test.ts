@@ -161,6 +161,7 @@ describe('a process ends by itself when its work is done', () => {
     ['unsubscribedAtOnce', 'unsubscribed'],
     ['endless', '-1 -2 -3 complete'],
     ['own', '-1 -2 -3 complete'],
+    ['closed', '-1 closed'],
     ['stuck', 'unsubscribed'],
     ['aborted', '-1 AbortError'],
     ['missing', 'ERR_OUTPUT_UNUSED'],
