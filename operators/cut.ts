@@ -8,7 +8,7 @@ import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { type Batch, checkBatch } from '../runtime/batch.js';
 import { type Codec, checkCodec } from '../runtime/codec.js';
 import { MillraceError } from '../runtime/errors.js';
-import { checkKeys, show } from '../runtime/option.js';
+import { checkKeys, isOptions, show } from '../runtime/option.js';
 import type { ExchangeKind } from '../runtime/plan.js';
 import { Flow, flowLost, nodeNow } from './flow.js';
 import { type CutNode, recordingNow } from './recording.js';
@@ -36,7 +36,7 @@ export const maxParallelism = 1024;
 /** Checks the options of a cut once; `known` are those it takes beside the common ones. */
 export function checkCut(kind: CutKind, options: unknown, known: readonly string[] = []): CutOptions {
   if (options === undefined) return {};
-  if (typeof options !== 'object' || options === null) {
+  if (!isOptions(options)) {
     throw new MillraceError('ERR_OPTION', `the options of ${kind}() must be an object, got ${show(options)}`);
   }
   const names = kind === 'gather' ? common.filter((name) => name !== 'parallelism') : common;

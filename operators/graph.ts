@@ -49,6 +49,7 @@ export type Outputs = ReadonlyMap<string, Node>;
 
 /** The streams `build` returned, by name; a single one is `output`. */
 export function outputsOf(recording: Recording, built: unknown): Outputs {
+  if (built === undefined) throw lost('build returned nothing: return the stream, or a record of streams');
   const single = Flow.nodeOf(built) !== undefined || !isRecord(built) || 'subscribe' in built;
   const entries = single ? [[singleName(built), built] as const] : Object.entries(built);
   if (entries.length === 0)

@@ -209,7 +209,7 @@ function advance(frame: Frame): void {
     const result = frame.iterator.next();
     frame.asked = false;
     if (!frame.open) {
-      if (result.done !== true) returnIterator(frame.iterator);
+      if (result.done !== true) returnIterator(frame);
     } else if (result.done !== true) {
       frame.deliver(result.value as never);
     } else {
@@ -225,13 +225,9 @@ function advance(frame: Frame): void {
 function closeFrame(frame: Frame): void {
   if (!frame.open) return;
   frame.open = false;
-  if (!frame.asked) returnIterator(frame.iterator);
+  if (!frame.asked) returnIterator(frame);
 }
 
-function returnIterator(iterator: Iterator<unknown>): void {
-  try {
-    iterator.return?.();
-  } catch {
-    // The stage is closed: nobody is left whom the error of a clean-up could reach.
-  }
+function returnIterator({ iterator, stage }: Frame): void {
+  stage.cleanUp(() => iterator.return?.());
 }

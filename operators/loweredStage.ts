@@ -38,8 +38,8 @@ export class LoweredStage extends Stage implements Consumer, Out {
   protected override disconnect(): void {
     if (this.#connected) this.parents[0].unsubscribe(this);
     else this.parents[0].renounce();
-    this.#kernel?.stop?.();
-    this.#inners.unsubscribe();
+    this.cleanUp(() => this.#kernel?.stop?.());
+    this.cleanUp(() => this.#inners.unsubscribe());
   }
 
   // ── from above ──

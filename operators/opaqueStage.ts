@@ -7,6 +7,7 @@
 
 import { Observable, type OperatorFunction, type Subscriber, Subscription } from 'rxjs';
 import { MillraceError } from '../runtime/errors.js';
+import { unheard } from '../runtime/unheard.js';
 import type { Loop } from './loop.js';
 import { type Consumer, Stage, type StageContext } from './stage.js';
 import { subscribeWithin } from './within.js';
@@ -46,7 +47,7 @@ export class OpaqueStage extends Stage {
       this.#headKnown();
       this.parents[0].renounce();
     }
-    this.#subscription.unsubscribe();
+    this.cleanUp(() => this.#subscription.unsubscribe());
   }
 
   #enterHead(subscriber: Subscriber<unknown>): void {
@@ -54,7 +55,7 @@ export class OpaqueStage extends Stage {
     if (this.#subscribed) this.loop.enter(this, () => this.fail(notRepeatable(this)));
     else {
       this.#headKnown();
-      this.parents[0].subscribe(consumerOf(this.parents[0], subscriber, this.loop));
+      this.parents[0].subscribe(consumerOf(this.parents[0], subscriber, this.loop, this));
       this.loop.wake();
     }
   }
@@ -79,8 +80,18 @@ function notRepeatable(stage: Stage): MillraceError {
   );
 }
 
-/** Makes an RxJS subscriber a consumer of `stage`, which it is to be given to. */
-export function consumerOf(stage: Stage, subscriber: Subscriber<unknown>, loop: Loop): Consumer {
+/** Tells a subscriber its end, on which RxJS runs clean-ups; what else it throws is an error of the step. */
+function told(owner: Stage, tell: () => void): void {
+  try {
+    tell();
+  } catch (reason) {
+    if (!(reason instanceof Error) || reason.name !== 'UnsubscriptionError') throw reason;
+    unheard(owner.label, reason);
+  }
+}
+
+/** Makes an RxJS subscriber a consumer of `stage`, which it is to be given to; clean-ups are those of `owner`. */
+export function consumerOf(stage: Stage, subscriber: Subscriber<unknown>, loop: Loop, owner: Stage): Consumer {
   const consumer: Consumer = {
     next(value) {
       loop.enterSolid();
@@ -90,8 +101,8 @@ export function consumerOf(stage: Stage, subscriber: Subscriber<unknown>, loop: 
         loop.leaveSolid();
       }
     },
-    error: (reason) => subscriber.error(reason),
-    complete: () => subscriber.complete(),
+    error: (reason) => told(owner, () => subscriber.error(reason)),
+    complete: () => told(owner, () => subscriber.complete()),
   };
   subscriber.add(() => {
     stage.unsubscribe(consumer);

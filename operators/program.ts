@@ -226,7 +226,7 @@ export class SegmentProgram implements Program {
       this.#refuse(new MillraceError('ERR_NOT_REPEATABLE', message, { segment: this.#segment.name }));
     } else {
       this.#loop.bindings++;
-      this.#head.join(consumerOf(this.#head, subscriber, this.#loop));
+      this.#head.join(consumerOf(this.#head, subscriber, this.#loop, this.#head));
     }
   }
 

@@ -108,9 +108,11 @@ export function record<T>(recording: Recording, build: () => T): T {
   }
 }
 
+/** None in a bundle of CommonJS. */
+const { url: here } = import.meta as { readonly url?: string };
 /** Folders whose frames never are the user's line: ours, built or, where source maps are on, the sources of the build. */
 const ours: readonly string[] = ['../', '../../'].flatMap((root) =>
-  ['operators/', 'runtime/', 'src/'].map((room) => new URL(root + room, import.meta.url).href),
+  ['operators/', 'runtime/', 'src/'].flatMap((room) => (here === undefined ? [] : new URL(root + room, here).href)),
 );
 const frame = /\(?((?:file:\/\/|node:|\/|[A-Za-z]:\\)[^()\n]*:\d+:\d+)\)?$/;
 

@@ -6,6 +6,7 @@
  */
 
 import type { Place } from '../runtime/errors.js';
+import { unheard } from '../runtime/unheard.js';
 import type { Loop } from './loop.js';
 
 /** The downstream of a stage. */
@@ -211,6 +212,15 @@ export abstract class Stage {
     const consumers = this.#consumers;
     this.#set([]);
     return consumers;
+  }
+
+  /** Runs a clean-up of the user's. What it throws reaches nobody, since the stage has ended; what is left to close must be. */
+  cleanUp(work: () => void): void {
+    try {
+      work();
+    } catch (reason) {
+      unheard(this.label, reason);
+    }
   }
 
   // Order: consumers hear of the end before what stands above is closed, as in RxJS.

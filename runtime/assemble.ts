@@ -5,6 +5,7 @@
 
 import { type Bell, ringReader, ringWriter } from './channel.js';
 import type { Clock } from './clock.js';
+import type { Context } from './context.js';
 import type { Place } from './errors.js';
 import { Executor } from './executor.js';
 import type { Fault } from './fault.js';
@@ -23,6 +24,8 @@ export interface Site {
   readonly thread: number;
   readonly pump: Pump;
   readonly clock: Clock;
+  /** Where executors work for somebody: in that context. */
+  readonly within?: Context;
   bellOf(thread: number): Bell;
 }
 
@@ -48,6 +51,7 @@ export function assembleExecutor(
     nowMs: site.clock.nowMs,
     wake: () => site.pump.wake(),
     sourceErrors: opening?.kind === 'input',
+    within: site.within,
     onFailed,
   });
   const outlets = order.outlets.map((outlet) => outlet.exchange);

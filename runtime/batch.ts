@@ -5,7 +5,7 @@
  */
 
 import { MillraceError } from './errors.js';
-import { checkKeys, show } from './option.js';
+import { checkKeys, isOptions, show } from './option.js';
 
 export interface BatchOptions {
   /** Values in a batch; default 100. */
@@ -38,7 +38,7 @@ const maxTimerMs = 2 ** 31 - 1;
 /** Checks a batch given by the user; `where` names the option. */
 export function checkBatch(batch: unknown, where: string): Batch {
   if (typeof batch === 'number') return { size: checkSize(batch, where) }.size;
-  if (typeof batch !== 'object' || batch === null) {
+  if (!isOptions(batch)) {
     throw new MillraceError(
       'ERR_OPTION',
       `${where} must be a number of values or { size, bytes, flushMs, idle }, got ${show(batch)}`,

@@ -3,11 +3,14 @@
  * Owns no state of the run. Never throws into the user's source: what goes wrong ends the run.
  */
 
+import type { Context } from './context.js';
 import { type Input, none } from './input.js';
 import type { Program, ProgramHost } from './program.js';
 
 /** What takes the values of an output. */
 export interface OutputSink {
+  /** That of the subscriber. */
+  readonly within: Context;
   next(value: unknown): void;
   complete(): void;
 }

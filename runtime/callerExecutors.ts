@@ -33,6 +33,7 @@ export function sendingExecutor(
   const unbounded = { ...wiring, maxParkedBytes: Number.POSITIVE_INFINITY };
   const executor: Executor = executorOf(ends, order, unbounded, new ExecutorCounters(wires.counters, order.number), {
     place: { topology: logic.plan.topology, segment: 'input' },
+    within: site.within,
     onFailed,
   });
   executor.start(
@@ -53,6 +54,7 @@ export function receivingExecutor(
   const order = { ...noSegment, number: 0, inputs: wires.outputs.get(output) ?? [] };
   const executor: Executor = executorOf(ends, order, wiring, new ExecutorCounters(new SharedArrayBuffer(64), 0), {
     place: { topology: logic.plan.topology },
+    within: sink.within,
     onFault,
   });
   executor.start(new HandOver(sink), inboxOf(order, logic, executor, site));
@@ -64,7 +66,7 @@ function executorOf(
   order: ExecutorOrder,
   wiring: Wiring,
   counters: ExecutorCounters,
-  options: Pick<ExecutorOptions, 'place' | 'onFault' | 'onFailed'>,
+  options: Pick<ExecutorOptions, 'place' | 'within' | 'onFault' | 'onFailed'>,
 ): Executor {
   return new Executor({
     outbox: outboxOf(wiring, order, logic, site),

@@ -6,6 +6,7 @@
 import type { Site } from './assemble.js';
 import { type Bell, createBell, createSleepCell, Sleeper } from './channel.js';
 import { clock } from './clock.js';
+import { currentContext } from './context.js';
 import { callerThread } from './order.js';
 import { Patience } from './patience.js';
 import { Pump } from './pump.js';
@@ -23,10 +24,10 @@ export function callerSite(): CallerSite {
   return site;
 }
 
-/** The caller's site within a run that knows these bells. */
+/** The caller's site within a run that knows these bells, in the context of whoever starts it. */
 export function siteWith(bells: ReadonlyMap<number, Bell>): Site {
   const { pump, bell } = callerSite();
-  return { thread: callerThread, pump, clock, bellOf: (thread) => bells.get(thread) ?? bell };
+  return { thread: callerThread, pump, clock, within: currentContext(), bellOf: (thread) => bells.get(thread) ?? bell };
 }
 
 function makeSite(): CallerSite {

@@ -6,6 +6,7 @@
 import { types } from 'node:util';
 import { deserialize, serialize } from 'node:v8';
 import { MillraceError } from './errors.js';
+import { said } from './fault.js';
 import { type CodecPair, checkedValues, type Decoder, type Encoded, type Encoder } from './payload.js';
 import { isData } from './value.js';
 
@@ -29,8 +30,7 @@ class CloneEncoder implements Encoder {
       this.#values.push(copy);
       return this.#bytes;
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new MillraceError('ERR_VALUE', `value cannot be cloned: ${why}`, { cause });
+      throw new MillraceError('ERR_VALUE', `value cannot be cloned: ${said(cause)}`, { cause });
     }
   }
 

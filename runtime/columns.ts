@@ -8,7 +8,7 @@ import { Column, ColumnReader } from './column.js';
 import { revive } from './escape.js';
 import { type Memory, memoryOf } from './memory.js';
 import { columnsFlag, damagedPayload, type Encoded, escapedFlag } from './payload.js';
-import { compileRebuild, compileTakeApart, notAtAll, type Rebuild, type TakeApart } from './rowCode.js';
+import { compileRebuild, compileTakeApart, notAtAll, type Rebuild, type Taker } from './rowCode.js';
 import { type Kind, leavesOf, parseShape, type Shape } from './shape.js';
 import type { Meter } from './value.js';
 
@@ -44,7 +44,7 @@ export class ColumnBatch {
   readonly #descriptor: Buffer;
   readonly #columns: readonly Column[];
   readonly #meter: Meter = { bytes: 0, escaped: false };
-  readonly #takeApart: TakeApart;
+  readonly #taker: Taker;
   #capacity = 0;
   #bytes = 0;
   count = 0;
@@ -60,7 +60,7 @@ export class ColumnBatch {
     this.shape = shape;
     this.#descriptor = Buffer.from(descriptor);
     this.#columns = leavesOf(shape).map((kind) => new Column(kind));
-    this.#takeApart = make(this.#columns, this.#meter);
+    this.#taker = make(this.#columns, this.#meter);
   }
 
   /** Estimate of the encoded size. */
@@ -79,7 +79,7 @@ export class ColumnBatch {
     if (at === this.#capacity) this.#grow();
     let taken = notAtAll;
     try {
-      taken = this.#takeApart(value, at);
+      taken = this.#taker.takeApart(value, at);
     } catch {}
     if (taken < 0) {
       meter.bytes = bytes;
@@ -106,6 +106,7 @@ export class ColumnBatch {
 
   clear(): void {
     for (const column of this.#columns) column.clear();
+    this.#taker.forget();
     this.#bytes = 0;
     this.#meter.bytes = 0;
     this.#meter.escaped = false;

@@ -154,7 +154,12 @@ export class MillraceError extends Error {
 
 /** Whether `value` is an error of millrace, also one made by another copy of the package. */
 export function isMillraceError(value: unknown): value is MillraceError {
-  return typeof value === 'object' && value !== null && (value as { readonly [mark]?: unknown })[mark] === true;
+  try {
+    return typeof value === 'object' && value !== null && (value as { readonly [mark]?: unknown })[mark] === true;
+  } catch {
+    // A proxy that cannot be read.
+    return false;
+  }
 }
 
 /** Adds where an error arose, as far as it does not say so itself. */

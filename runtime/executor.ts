@@ -9,12 +9,14 @@
  *      └──stop──▶ stopped: nothing is emitted any more
  */
 
+import type { Context } from './context.js';
 import { type ErrorCode, isMillraceError, located, MillraceError, type Place } from './errors.js';
-import { type Fault, fromFault, toFault } from './fault.js';
+import { type Fault, fromFault, said, toFault } from './fault.js';
 import { type Input, none } from './input.js';
 import type { ExecutorCounters } from './metrics.js';
 import type { Outbox } from './outbox.js';
 import type { Program, ProgramHost } from './program.js';
+import { unheard } from './unheard.js';
 
 export interface ExecutorOptions {
   /** Topology, segment and index, for errors. */
@@ -28,6 +30,8 @@ export interface ExecutorOptions {
   readonly sourceErrors?: boolean;
   /** Takes faults instead of passing them on: the caller's end. */
   readonly onFault?: (fault: Fault) => void;
+  /** Steps run in it: they call functions of the user. */
+  readonly within?: Context | undefined;
   /** Hears of a fault that arose here, and whether it is on its way through the channels. */
   readonly onFailed?: (fault: Fault, travels: boolean) => void;
 }
@@ -121,6 +125,11 @@ export class Executor implements ProgramHost {
 
   /** Does what can be done until about `untilMs`. Says whether anything was done. */
   step(untilMs: number): boolean {
+    const { within } = this.#options;
+    return within === undefined ? this.#step(untilMs) : within(() => this.#step(untilMs));
+  }
+
+  #step(untilMs: number): boolean {
     // A late wake-up of a source: its channels may belong to another run by now.
     if (this.#stopped) return false;
     const outbox = this.#outbox;
@@ -262,8 +271,9 @@ export class Executor implements ProgramHost {
   #stopProgram(): void {
     try {
       this.#program?.stop();
-    } catch {
-      // A clean-up of the user's threw: the run is over or has its error, and what else is to be let go of must be.
+    } catch (reason) {
+      // The run is over or has its error, and what else is to be let go of must be.
+      unheard('a step', reason);
     }
   }
 
@@ -302,8 +312,10 @@ export class Executor implements ProgramHost {
 function errorOf(reason: unknown, arose: 'source' | 'step', place: Place): MillraceError {
   if (isMillraceError(reason) && reason.topology === undefined) return located(reason, place);
   const code: ErrorCode = arose === 'source' ? 'ERR_SOURCE' : 'ERR_OPERATOR';
-  const said = reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason);
-  return new MillraceError(code, `${whoFailed(arose, place)} failed: ${said}`, { ...place, cause: reason });
+  return new MillraceError(code, `${whoFailed(arose, place)} failed: ${said(reason, true)}`, {
+    ...place,
+    cause: reason,
+  });
 }
 
 /** `map in segment "split" (pipe at word-count.ts:12)`, `the input`. */

@@ -55,6 +55,16 @@ export function toFault(reason: unknown): Fault {
   }
 }
 
+/** What was thrown, in words, whatever it is; of an error its message alone, unless it is to be named. */
+export function said(reason: unknown, named = false): string {
+  try {
+    if (!(reason instanceof Error)) return cut(String(reason));
+    return cut(named ? `${reason.name}: ${reason.message}` : `${reason.message}`);
+  } catch {
+    return 'what was thrown cannot be put into words';
+  }
+}
+
 function faultOf(value: unknown, ancestors: readonly unknown[]): Fault {
   switch (typeof value) {
     case 'string':

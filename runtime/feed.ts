@@ -8,6 +8,7 @@ import { finished, Readable } from 'node:stream';
 import { MillraceError } from './errors.js';
 import { type Input, none } from './input.js';
 import { show } from './option.js';
+import { unheard } from './unheard.js';
 
 export type Pullable<T> = Iterable<T> | AsyncIterable<T> | ReadableStream<T> | Readable;
 export type MakePullable<T> = (signal: AbortSignal) => Pullable<T>;
@@ -58,8 +59,9 @@ class Feed implements Input {
     this.#controller.abort();
     try {
       this.#tap?.close();
-    } catch {
+    } catch (reason) {
       // The run no longer listens to this source.
+      unheard('a pull()', reason);
     }
   }
 
@@ -148,8 +150,7 @@ class AsyncTap implements Tap {
   }
 
   close(): void {
-    // A rejected return() has nobody left to tell.
-    this.#iterator.return?.()?.then(undefined, () => {});
+    this.#iterator.return?.()?.then(undefined, (reason: unknown) => unheard('a pull()', reason));
   }
 }
 

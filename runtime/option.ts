@@ -5,12 +5,17 @@
 
 import { MillraceError } from './errors.js';
 
-/** Refuses names that are not known; `where` is the option object's own name. */
-export function checkKeys(given: object, known: readonly string[], where: string): void {
+/** A list is no options object, though one without elements has no unknown name. */
+export function isOptions(given: unknown): given is object {
+  return typeof given === 'object' && given !== null && !Array.isArray(given);
+}
+
+/** Refuses names that are not known; `where` is the option object's own name, `advice` what may have been meant. */
+export function checkKeys(given: object, known: readonly string[], where: string, advice = ''): void {
   for (const name of Object.keys(given)) {
     if (known.includes(name)) continue;
     const near = nearest(name, known);
-    const hint = near === undefined ? `known are ${known.join(', ')}` : `did you mean ${near}?`;
+    const hint = near === undefined ? `known are ${known.join(', ')}${advice}` : `did you mean ${near}?`;
     throw new MillraceError('ERR_OPTION', `${where} has no option ${JSON.stringify(name)}: ${hint}`);
   }
 }

@@ -68,13 +68,19 @@ export interface RunOrder {
 /** To a thread. A bare number is a poke. */
 export type ToThread =
   | { readonly kind: 'run'; readonly order: RunOrder }
-  | { readonly kind: 'flush' | 'drain' | 'stop'; readonly run: string }
+  | { readonly kind: 'flush' | 'drain' | 'stop' | 'look'; readonly run: string }
   | { readonly kind: 'peer'; readonly thread: number; readonly cell: SharedArrayBuffer; readonly port: MessagePort };
 
 /** From a thread. */
 export type FromThread =
   | { readonly kind: 'started'; readonly run: string }
-  | { readonly kind: 'stopped'; readonly run: string }
+  /** `printing`: what it has printed is still under way, `quiet` follows. */
+  | { readonly kind: 'stopped'; readonly run: string; readonly printing: boolean }
+  | { readonly kind: 'quiet' }
+  /** An error that belongs to no run was thrown on it. */
+  | { readonly kind: 'broken'; readonly fault: Fault }
+  /** It was told to look, and has looked. */
+  | { readonly kind: 'looked'; readonly run: string }
   /** A fault arose; it also travels through the channels, unless nobody takes what its executor emits. */
   | { readonly kind: 'fault'; readonly run: string; readonly fault: Fault; readonly travels: boolean }
   | { readonly kind: 'failed'; readonly run: string; readonly fault: Fault };

@@ -1,21 +1,27 @@
 /**
  * The threads host: a pool of warm worker threads, the only place that starts one.
  * Owns the threads, the doorbells between them and this thread, and what becomes of runs when a thread dies.
- * Never keeps the process alive: a thread is held only while a run is on it.
+ * Never keeps the process alive: a thread is held only while a run is on it, or what it printed is under way.
  */
 
+import { existsSync } from 'node:fs';
 import { MessageChannel, type ResourceLimits, Worker } from 'node:worker_threads';
 import { callerSite } from './callerSite.js';
 import { type Bell, createBell, createSleepCell } from './channel.js';
+import { clock } from './clock.js';
 import { MillraceError } from './errors.js';
-import { type Fault, fromFault } from './fault.js';
+import { type Fault, fromFault, said } from './fault.js';
 import { type Birth, type FromThread, poke, type ToThread } from './order.js';
+import { warn } from './unheard.js';
 
 export interface WorkerOptions {
   readonly resourceLimits?: ResourceLimits;
   readonly env?: NodeJS.ProcessEnv;
   readonly execArgv?: readonly string[];
 }
+
+/** How long close() waits for threads to come back from the value they are at. */
+const closeMs = 1_000;
 
 /** What a run hears of its threads. */
 export interface ThreadEvents {
@@ -24,6 +30,10 @@ export interface ThreadEvents {
   /** A fault arose in an executor; `travels` if it comes through the channels as well. */
   faulted(fault: Fault, travels: boolean): void;
   stopped(thread: PoolThread): void;
+  /** An error that belongs to no run was thrown on the thread while this one was on it. */
+  broken(reason: MillraceError): void;
+  /** A thread has looked at its channels, as it was told. */
+  answered(): void;
   /** The thread is gone; `reason` says why. */
   lost(thread: PoolThread, reason: MillraceError): void;
 }
@@ -32,6 +42,7 @@ export class PoolThread {
   readonly number: number;
   readonly cell: SharedArrayBuffer = createSleepCell();
   readonly bell: Bell;
+  readonly #entry: URL;
   readonly #worker: Worker;
   readonly #runs = new Map<string, ThreadEvents>();
   readonly #linked = new Set<PoolThread>();
@@ -39,15 +50,24 @@ export class PoolThread {
   #cause: unknown;
   /** The run that had it terminated: it takes no further ones. */
   #endedBy: string | undefined;
+  /** An error was thrown on it that belongs to no run: it takes no further ones, and ends after those it has. */
+  #broken = false;
+  readonly #started = new Set<string>();
+  /** How often it has announced that it will be quiet again. */
+  #printing = 0;
+  #whenIdle: (() => void)[] = [];
 
   constructor(number: number, entry: URL, options: WorkerOptions, onExit: () => void) {
     this.number = number;
+    this.#entry = entry;
     this.#onExit = onExit;
     const { cell: callerCell, pump } = callerSite();
     const birth: Birth = { thread: number, cell: this.cell, callerCell };
     this.#worker = new Worker(entry, {
       name: `millrace-${number}`,
       workerData: { millrace: birth },
+      // What a module reads from the command line has the same value on a thread.
+      argv: process.argv.slice(2),
       execArgv: [...(options.execArgv ?? inheritedFlags())],
       ...(options.env === undefined ? {} : { env: options.env }),
       ...(options.resourceLimits === undefined ? {} : { resourceLimits: options.resourceLimits }),
@@ -69,7 +89,7 @@ export class PoolThread {
   }
 
   get ending(): boolean {
-    return this.#endedBy !== undefined;
+    return this.#endedBy !== undefined || this.#broken;
   }
 
   tell(message: ToThread): void {
@@ -84,7 +104,25 @@ export class PoolThread {
 
   release(run: string): void {
     this.#runs.delete(run);
-    if (this.#runs.size === 0 && !this.ending) this.#worker.unref();
+    this.#started.delete(run);
+    this.#rest();
+  }
+
+  /** Its runs are over, and what they printed has arrived; or the thread has ended. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#whenIdle.push(resolve);
+      this.#rest();
+    });
+  }
+
+  #rest(): void {
+    if (this.#runs.size > 0 || this.#printing > 0) return;
+    if (this.#endedBy === undefined) {
+      if (this.#broken) void this.terminate('');
+      else this.#worker.unref();
+    }
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
   /** Gives both threads a doorbell to the other. */
@@ -107,11 +145,33 @@ export class PoolThread {
   }
 
   #heard(message: FromThread): void {
+    if (message.kind === 'quiet') {
+      this.#printing--;
+      this.#rest();
+      return;
+    }
+    if (message.kind === 'broken') {
+      this.#breaks(fromFault(message.fault));
+      return;
+    }
     const events = this.#runs.get(message.run);
+    if (message.kind === 'started') this.#started.add(message.run);
+    if (message.kind === 'stopped' && message.printing) this.#printing++;
     if (message.kind === 'started') events?.started(this);
     else if (message.kind === 'stopped') events?.stopped(this);
+    else if (message.kind === 'looked') events?.answered();
     else if (message.kind === 'fault') events?.faulted(message.fault, message.travels);
     else events?.failed(this, fromFault(message.fault));
+  }
+
+  #breaks(cause: unknown): void {
+    this.#broken = true;
+    const message = `an error that belongs to no step was thrown on thread ${this.number}: ${said(cause, true)}`;
+    if (this.#started.size === 0) warn(message, cause);
+    for (const run of [...this.#started]) {
+      this.#runs.get(run)?.broken(new MillraceError('ERR_THREAD_LOST', message, { cause }));
+    }
+    this.#rest();
   }
 
   #exited(code: number): void {
@@ -120,6 +180,8 @@ export class PoolThread {
     this.#linked.clear();
     const runs = [...this.#runs];
     this.#runs.clear();
+    this.#printing = 0;
+    this.#rest();
     for (const [run, events] of runs) events.lost(this, this.#lossOf(run, code));
   }
 
@@ -132,8 +194,17 @@ export class PoolThread {
           ? 'did not come back within stopMs and was terminated'
           : `was terminated because of run ${by}, which shared it`;
     const options = this.#cause === undefined ? {} : { cause: this.#cause };
-    return new MillraceError('ERR_THREAD_LOST', `thread ${this.number} ${why}`, options);
+    const message = isMissing(this.#entry, this.#cause)
+      ? `threads start from ${this.#entry.href}, which is not there: a bundle needs millrace/worker as an entry of its own, and its URL in createRuntime({ entry })`
+      : `thread ${this.number} ${why}`;
+    return new MillraceError('ERR_THREAD_LOST', message, options);
   }
+}
+
+/** Node says so by an error of the thread, as for any module it does not find. */
+function isMissing(entry: URL, cause: unknown): boolean {
+  const { code } = (cause ?? {}) as { readonly code?: unknown };
+  return /MODULE_NOT_FOUND$/.test(String(code)) && !existsSync(entry);
 }
 
 export class Pool {
@@ -163,9 +234,20 @@ export class Pool {
     return [...free, ...busy].slice(0, count);
   }
 
+  /** The runs have been told to stop: threads that come back in time are heard to the last line they print. */
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all(this.#threads.map((thread) => thread.terminate('close()')));
+    await Promise.all(
+      this.#threads.map(async (thread) => {
+        let cancel = (): void => {};
+        const late = new Promise<void>((resolve) => {
+          cancel = clock.later(closeMs, resolve);
+        });
+        await Promise.race([thread.idle(), late]);
+        cancel();
+        await thread.terminate('close()');
+      }),
+    );
   }
 
   #spawn(): PoolThread {

@@ -25,6 +25,8 @@ export class Pump {
   readonly #patience: Patience;
   /** Whether looking again pays: only with a core to spare for each thread. */
   readonly #lookAgain: () => boolean;
+  /** Whether nothing may be done for now; whoever says so wakes the pump. */
+  readonly #held: () => boolean;
   #executors: readonly Stepped[] = [];
   #running = false;
   #scheduled = false;
@@ -32,11 +34,18 @@ export class Pump {
   #timerMs = Number.POSITIVE_INFINITY;
   #cancelTimer: () => void = () => {};
 
-  constructor(clock: Clock, sleeper: Sleeper, patience: Patience, lookAgain: () => boolean) {
+  constructor(
+    clock: Clock,
+    sleeper: Sleeper,
+    patience: Patience,
+    lookAgain: () => boolean,
+    held: () => boolean = () => false,
+  ) {
     this.#clock = clock;
     this.#sleeper = sleeper;
     this.#patience = patience;
     this.#lookAgain = lookAgain;
+    this.#held = held;
   }
 
   add(executor: Stepped): void {
@@ -67,9 +76,11 @@ export class Pump {
   /** The doorbell was heard, or the timer fired. */
   run(): void {
     if (this.#running) return;
+    this.#sleeper.wakeUp();
+    // A thread that is held counts as awake: it looks again by itself.
+    if (this.#held()) return;
     this.#running = true;
     this.#patience.hold();
-    this.#sleeper.wakeUp();
     this.#turnMs = this.#clock.nowMs();
     try {
       if (this.#work(this.#turnMs + sliceMs)) this.#sleep();

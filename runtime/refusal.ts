@@ -12,6 +12,7 @@ export const maxDepth = 256;
 
 export const tooDeep: string = `is nested more than ${maxDepth} levels deep`;
 export const shareByArgs = 'pass it in args, where memory stays shared';
+const awaitFirst = 'return promises from mergeMap() or concatMap(), which wait for them';
 
 /** Thrown inside a snapshot; every container it passes on its way up adds its step to the path. */
 export class Refusal {
@@ -88,7 +89,7 @@ function childrenOf(value: object): [step: string, child: unknown][] {
 export function describeInstance(value: object, prototype: unknown): [reason: string, path?: string, cure?: string] {
   if (prototype === null) return ['has no prototype'];
   if (types.isBoxedPrimitive(value)) return ['is a boxed primitive'];
-  if (types.isPromise(value)) return ['is a promise'];
+  if (types.isPromise(value)) return ['is a promise', '', awaitFirst];
   if (types.isSharedArrayBuffer(value)) return ['is shared memory', '', shareByArgs];
   const name: unknown = (prototype as { constructor?: { name?: unknown } }).constructor?.name;
   return [typeof name === 'string' && name !== '' ? `is an instance of ${name}` : 'is an instance of a class'];

@@ -62,13 +62,22 @@ function toAll(targets: readonly Take[]): Emit {
   };
 }
 
-// Every key is hashed, also for a single executor: what is no key is refused wherever the pipeline runs.
 function keyed(route: Route): Emit {
   const { targets } = route;
   const { length } = targets;
+  if (length === 1) return keyedAlone(route, targets[0] as Take);
   return (value) => {
     const target = targets[executorOf(hashOf(route, value), length)] as Take;
     target(value);
+  };
+}
+
+/** Nothing to choose, but what is no key is refused wherever the pipeline runs; strings and numbers always are one. */
+function keyedAlone(route: Route, only: Take): Emit {
+  return (value) => {
+    const key = select(route, value);
+    if (typeof key !== 'string' && typeof key !== 'number') hashed(route, key);
+    only(value);
   };
 }
 
@@ -126,9 +135,12 @@ function select(route: Route, value: unknown): unknown {
   }
 }
 
-/** Names the cut that has the bad key. */
 function hashOf(route: Route, value: unknown): number {
-  const key = select(route, value);
+  return hashed(route, select(route, value));
+}
+
+/** Names the cut that has the bad key. */
+function hashed(route: Route, key: unknown): number {
   try {
     return hashKey(key);
   } catch (error) {

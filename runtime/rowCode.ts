@@ -5,7 +5,7 @@
  */
 
 import type { Column } from './column.js';
-import { leafKinds, type Shape } from './shape.js';
+import { isTuple, type Kind, leafKinds, type Shape } from './shape.js';
 import { type Meter, snapshot } from './value.js';
 
 /**
@@ -13,6 +13,12 @@ import { type Meter, snapshot } from './value.js';
  * `misfitOf`, and nothing was changed. What a getter of the value throws passes through.
  */
 export type TakeApart = (value: unknown, at: number) => number;
+
+export interface Taker {
+  readonly takeApart: TakeApart;
+  /** Lets go of what the last value held. */
+  forget(): void;
+}
 
 /** Where a column of a payload is: an offset for numbers and booleans, values for the rest. */
 export type Source = number | readonly unknown[];
@@ -31,19 +37,36 @@ function misfit(node: number): string {
 }
 
 /** undefined: this process makes no code from strings, so nothing is sent as columns. */
-export function compileTakeApart(shape: Shape): ((columns: readonly Column[], meter: Meter) => TakeApart) | undefined {
+export function compileTakeApart(shape: Shape): ((columns: readonly Column[], meter: Meter) => Taker) | undefined {
   const text = new TakeApartText(shape).text;
-  const make = functionOf('columns', 'meter', 'snapshot', 'prototypeOf', 'plain', 'symbolsOf', text);
+  const make = functionOf(
+    'columns',
+    'meter',
+    'snapshot',
+    'known',
+    `const { ${Object.keys(known).join(', ')} } = known; ${text}`,
+  );
   if (make === undefined) return undefined;
-  const { getPrototypeOf, getOwnPropertySymbols, prototype } = Object;
-  return (columns, meter) =>
-    make(columns, meter, snapshot, getPrototypeOf, prototype, getOwnPropertySymbols) as TakeApart;
+  return (columns, meter) => make(columns, meter, snapshot, known) as Taker;
 }
+
+/** What the text of a TakeApart calls. */
+const known = {
+  prototypeOf: Object.getPrototypeOf,
+  symbolsOf: Object.getOwnPropertySymbols,
+  assign: Object.assign,
+  preventExtensions: Object.preventExtensions,
+  keysOf: Object.keys,
+  isArray: Array.isArray,
+  plain: Object.prototype,
+  list: Array.prototype,
+} as const;
 
 export function compileRebuild(shape: Shape): Rebuild {
   let leaves = 0;
   const literal = (node: Shape): string => {
     if (typeof node !== 'string') {
+      if (isTuple(node)) return `[${node.tuple.map(literal).join(', ')}]`;
       return `{ ${node.map(([key, child]) => `${JSON.stringify(key)}: ${literal(child)}`).join(', ')} }`;
     }
     const source = `s${leaves++}`;
@@ -70,54 +93,82 @@ export function compileRebuild(shape: Shape): Rebuild {
 class TakeApartText {
   readonly text: string;
   readonly #columns: string[] = [];
+  readonly #copies: string[] = [];
+  readonly #forgets: string[] = [];
   readonly #checks: string[] = [];
   readonly #writes: string[] = [];
   readonly #sizes: string[] = [];
   #nodes = 0;
 
   constructor(shape: Shape) {
-    this.#node(shape);
-    this.text = `${this.#columns.join('\n')}
-      return (v0, at) => {
-        ${this.#checks.join('\n')}
-        ${this.#writes.join('\n')}
-        return ${this.#sizes.join(' + ')};
+    this.#node(shape, 0);
+    this.text = `${[...this.#columns, ...this.#copies].join('\n')}
+      return {
+        takeApart(v0, at) {
+          ${this.#checks.join('\n')}
+          ${this.#writes.join('\n')}
+          return ${this.#sizes.join(' + ')};
+        },
+        forget() {
+          ${this.#forgets.join('\n')}
+        },
       };`;
   }
 
   /** The value of node n is in the variable vn. */
-  #node(shape: Shape): void {
+  #node(shape: Shape, depth: number): void {
     const node = this.#nodes++;
     const value = `v${node}`;
     if (typeof shape !== 'string') {
-      this.#object(
-        shape.map(([key]) => JSON.stringify(key)),
-        value,
-        misfit(node),
-      );
-      for (const [key, child] of shape) {
-        this.#checks.push(`const v${this.#nodes} = ${value}[${JSON.stringify(key)}];`);
-        this.#node(child);
+      if (isTuple(shape)) this.#tuple(shape.tuple.length, value, misfit(node));
+      else
+        this.#object(
+          shape.map(([key]) => JSON.stringify(key)),
+          node,
+        );
+      const children = isTuple(shape)
+        ? shape.tuple.map((child, index) => [`${value}[${index}]`, child] as const)
+        : shape.map(([key, child]) => [`p${node}[${JSON.stringify(key)}]`, child] as const);
+      for (const [item, child] of children) {
+        this.#checks.push(`const v${this.#nodes} = ${item};`);
+        this.#node(child, depth + 1);
       }
       return;
     }
     const column = `c${this.#columns.length}`;
     this.#columns.push(`const ${column} = columns[${this.#columns.length}];`);
-    this.#leaf(shape, value, column, node);
+    this.#leaf(shape, value, column, node, depth);
   }
 
-  // for…in sees what is inherited as well: a polluted prototype does not fit.
-  #object(keys: readonly string[], value: string, wrong: string): void {
+  // Keys begin with the indices in their order: if the last of so many is the last index, there are no holes and no others.
+  #tuple(length: number, value: string, wrong: string): void {
+    this.#checks.push(
+      `if (!isArray(${value}) || ${value}.length !== ${length} || prototypeOf(${value}) !== list) return ${wrong};
+       { const keys = keysOf(${value});
+         if (keys.length !== ${length} || keys[${length - 1}] !== '${length - 1}' || symbolsOf(${value}).length !== 0) return ${wrong}; }`,
+    );
+  }
+
+  // for…in sees what is inherited as well: a polluted prototype does not fit. Symbol keys are seen by the copy into an object
+  // that takes no further key: it throws, at less than it costs to ask for them. What getters return is read from the copy.
+  #object(keys: readonly string[], node: number): void {
+    const value = `v${node}`;
+    const wrong = misfit(node);
     const cases = keys.map((key, place) => `case ${place}: if (k !== ${key}) return ${wrong}; break;`);
+    this.#copies.push(
+      `const p${node} = preventExtensions({ __proto__: null, ${keys.map((key) => `${key}: undefined`).join(', ')} });`,
+    );
+    this.#forgets.push(...keys.map((key) => `p${node}[${key}] = undefined;`));
     this.#checks.push(
       `if (typeof ${value} !== 'object' || ${value} === null || prototypeOf(${value}) !== plain) return ${wrong};
        { let place = 0;
          for (const k in ${value}) switch (place++) { ${cases.join(' ')} default: return ${wrong}; }
-         if (place !== ${keys.length} || symbolsOf(${value}).length !== 0) return ${wrong}; }`,
+         if (place !== ${keys.length}) return ${wrong}; }
+       assign(p${node}, ${value});`,
     );
   }
 
-  #leaf(kind: Exclude<Shape, readonly unknown[]>, value: string, column: string, node: number): void {
+  #leaf(kind: Kind, value: string, column: string, node: number, depth: number): void {
     const wrong = misfit(node);
     switch (kind) {
       case leafKinds.int32:
@@ -144,7 +195,7 @@ class TakeApartText {
         this.#sizes.push(`4 + ${value}.length`);
         break;
       case leafKinds.any:
-        this.#checks.push(`const t${node} = snapshot(${value}, meter);`);
+        this.#checks.push(`const t${node} = snapshot(${value}, meter, ${depth});`);
         this.#writes.push(`${column}.values[at] = t${node};`);
         this.#sizes.push('1');
         break;
@@ -169,7 +220,10 @@ function walking(shape: Shape): Rebuild {
     Array.from({ length: count }, (_, i) => {
       let leaf = 0;
       const build = (node: Shape): unknown => {
-        if (typeof node !== 'string') return Object.fromEntries(node.map(([key, child]) => [key, build(child)]));
+        if (typeof node !== 'string') {
+          if (isTuple(node)) return node.tuple.map(build);
+          return Object.fromEntries(node.map(([key, child]) => [key, build(child)]));
+        }
         const source = sources[leaf++] as Source;
         if (typeof source !== 'number') return source[i];
         if (node === leafKinds.int32) return view.getInt32(source + i * 4, true);

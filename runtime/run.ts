@@ -6,51 +6,22 @@
 
 import { availableParallelism } from 'node:os';
 import { assembleExecutor, type Site, type Wiring } from './assemble.js';
-import type { BatchRule } from './batch.js';
 import type { OutputSink } from './callerEnds.js';
 import { receivingExecutor, sendingExecutor } from './callerExecutors.js';
 import { siteWith } from './callerSite.js';
 import { afterMessages, clock } from './clock.js';
 import { isMillraceError, located, MillraceError } from './errors.js';
 import type { Executor } from './executor.js';
-import { type Fault, fromFault } from './fault.js';
-import type { Input } from './input.js';
-import type { Build, Logic } from './logic.js';
+import { type Fault, fromFault, said } from './fault.js';
+import { FaultWatch } from './faultWatch.js';
+import type { RunJob } from './job.js';
 import type { RunMetrics } from './metrics.js';
-import { callerThread, type RunOrder, type TopologyId, type ToThread } from './order.js';
+import { callerThread, type RunOrder, type ToThread } from './order.js';
 import { place, threadsFor } from './placement.js';
 import { planShape } from './plan.js';
-import type { Pool, PoolThread, ThreadEvents } from './pool.js';
+import type { PoolThread, ThreadEvents } from './pool.js';
 import { giveRing } from './rings.js';
 import { readCounters, type Wires, wire } from './wiring.js';
-
-export interface RunSettings {
-  readonly threads: number | undefined;
-  /** By exchange. */
-  readonly rules: readonly BatchRule[];
-  readonly maxParkedBytes: number;
-  readonly stopMs: number;
-  readonly startTimeoutMs: number;
-  readonly strict: boolean;
-}
-
-export interface RunJob {
-  readonly id: string;
-  readonly topology: TopologyId;
-  readonly args: readonly unknown[];
-  /** The caller's own build, for routing and decoding. */
-  readonly logic: Logic;
-  /** For executors on the calling thread. */
-  readonly build: Build;
-  readonly pool: Pool;
-  readonly settings: RunSettings;
-  /** By exchange; outputs without a sink are discarded and counted. */
-  readonly outputs: ReadonlyMap<number, OutputSink>;
-  /** The input of the topology, made for the executor that sends it. None: a source. */
-  readonly input?: ((wake: () => void) => Input) | undefined;
-  /** Called once, when nothing will be delivered any more; with the reason, if there is one. */
-  readonly onEnd: (failure: { readonly reason: unknown } | undefined) => void;
-}
 
 export class Run implements ThreadEvents {
   readonly #job: RunJob;
@@ -68,7 +39,7 @@ export class Run implements ThreadEvents {
   #stopStart: () => void = () => {};
   #stopStop: () => void = () => {};
   /** While a fault travels: the first one. */
-  #stopWatch: (() => void) | undefined;
+  #watch: FaultWatch | undefined;
   /** The input's own error: on this thread it keeps its identity. */
   #inputError: { readonly reason: unknown } | undefined;
 
@@ -92,6 +63,7 @@ export class Run implements ThreadEvents {
     const failed = (fault: Fault, travels: boolean): void => this.faulted(fault, travels);
     for (const [output, sink] of outputs) {
       const counted: OutputSink = {
+        within: sink.within,
         next: (value) => {
           this.#delivered++;
           sink.next(value);
@@ -194,36 +166,43 @@ export class Run implements ThreadEvents {
       this.fail(located(reason, { topology }));
       return;
     }
-    const said = reason instanceof Error ? reason.message : String(reason);
     this.fail(
-      new MillraceError('ERR_START', `topology ${JSON.stringify(topology)} did not start: ${said}`, {
+      new MillraceError('ERR_START', `topology ${JSON.stringify(topology)} did not start: ${said(reason)}`, {
         topology,
         cause: reason,
       }),
     );
   }
 
-  /**
-   * A fault arose. It travels behind the values emitted before it; where an executor on its way takes no input any more,
-   * it would never arrive: once all threads have started and nothing has moved for stopMs, it ends the run from here.
-   */
+  /** A fault arose: it travels behind the values emitted before it (faultWatch.ts). */
   faulted(fault: Fault, travels: boolean): void {
     if (this.#ended) return;
-    if (travels) this.#stopWatch ??= this.#watch(fault);
+    if (travels) this.#watch ??= this.#watchOf(fault);
     else this.#failWith(fault);
   }
 
-  #watch(fault: Fault): () => void {
-    const moved = this.#moved();
-    return clock.later(this.#job.settings.stopMs, () => {
-      if (this.#starting.size === 0 && moved === this.#moved()) this.#failWith(fault);
-      else this.#stopWatch = this.#watch(fault);
-    });
+  broken(reason: MillraceError): void {
+    this.fail(located(reason, { topology: this.#job.logic.plan.topology }));
   }
 
-  #moved(): number {
-    const { executors, out } = this.metrics();
-    return executors.reduce((sum, executor) => sum + executor.in, out);
+  answered(): void {
+    this.#watch?.answered();
+  }
+
+  #watchOf(fault: Fault): FaultWatch {
+    return new FaultWatch(
+      {
+        stopMs: this.#job.settings.stopMs,
+        moved: () => {
+          const { executors, out } = this.metrics();
+          return executors.reduce((sum, executor) => sum + executor.in, out);
+        },
+        started: () => this.#starting.size === 0,
+        ask: () => this.#tell('look'),
+        giveUp: () => this.#failWith(fault),
+      },
+      clock,
+    );
   }
 
   stopped(thread: PoolThread): void {
@@ -309,7 +288,7 @@ export class Run implements ThreadEvents {
     if (this.#ended) return;
     this.#ended = true;
     this.#stopStart();
-    this.#stopWatch?.();
+    this.#watch?.stop();
     for (const executor of this.#ends()) {
       executor.stop();
       this.#site.pump.remove(executor);
@@ -339,8 +318,10 @@ export class Run implements ThreadEvents {
     if (clean && this.#ended) clock.soon(() => this.#wires.rings.forEach(giveRing));
   }
 
-  #tell(kind: (ToThread & { run: string })['kind']): void {
+  /** Says how many threads were told. */
+  #tell(kind: (ToThread & { run: string })['kind']): number {
     for (const thread of this.#stopping) thread.tell({ kind, run: this.#job.id } as ToThread);
+    return this.#stopping.size;
   }
 
   #ends(): readonly Executor[] {

@@ -11,12 +11,16 @@ import { isFieldName } from './value.js';
  *
  *   "i"                              a leaf: one column
  *   [["word","s"],["count","i"]]     a plain object with exactly these keys in this order; values are shapes again
+ *   {"tuple":["s","i"]}              an array with exactly that many elements
  *
  * Every object of the shape is rebuilt by a literal with its keys in that order, so keys that a literal would move
  * (array indices) or take for something else (`__proto__`) have no shape.
  */
-export type Shape = Kind | readonly Field[];
+export type Shape = Kind | readonly Field[] | Tuple;
 export type Field = readonly [key: string, shape: Shape];
+export interface Tuple {
+  readonly tuple: readonly Shape[];
+}
 
 export const leafKinds = {
   /** Integers of 32 bits. -0 is none. */
@@ -32,11 +36,16 @@ export const leafKinds = {
 export type Kind = (typeof leafKinds)[keyof typeof leafKinds];
 
 const maxLeaves = 64;
+/** Longer arrays are lists, of another length the next time. */
+const maxTuple = 8;
 const maxDepth = 8;
 
-/** The shape of a value; undefined: its like travel better as MessagePack. */
+/** The shape of a value; undefined: its like travel better as MessagePack, or it cannot be read, and a snapshot says why. */
 export function learn(value: unknown): Shape | undefined {
-  const shape = shapeOf(value, 0);
+  let shape: Shape | undefined;
+  try {
+    shape = shapeOf(value, 0);
+  } catch {}
   const kinds = shape === undefined ? [] : leavesOf(shape);
   const worthIt = kinds.length <= maxLeaves && kinds.some((kind) => kind !== leafKinds.any);
   return worthIt ? shape : undefined;
@@ -51,12 +60,21 @@ function shapeOf(value: unknown, depth: number): Shape | undefined {
     case 'boolean':
       return leafKinds.boolean;
     case 'object':
-      return depth < maxDepth && value !== null && Object.getPrototypeOf(value) === Object.prototype
-        ? fieldsOf(value, depth)
-        : undefined;
+      return depth < maxDepth && value !== null ? compositeOf(value, depth) : undefined;
     default:
       return undefined;
   }
+}
+
+function compositeOf(value: object, depth: number): Shape | undefined {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (Array.isArray(value)) return prototype === Array.prototype ? tupleOf(value, depth) : undefined;
+  return prototype === Object.prototype ? fieldsOf(value, depth) : undefined;
+}
+
+function tupleOf(value: readonly unknown[], depth: number): Shape | undefined {
+  if (value.length === 0 || value.length > maxTuple) return undefined;
+  return { tuple: Array.from(value, (item) => shapeOf(item, depth + 1) ?? leafKinds.any) };
 }
 
 function fieldsOf(value: object, depth: number): Shape | undefined {
@@ -73,7 +91,15 @@ function isShapeKey(key: string): boolean {
 
 /** The columns of a shape, from left to right. */
 export function leavesOf(shape: Shape): Kind[] {
-  return typeof shape === 'string' ? [shape] : shape.flatMap(([, child]) => leavesOf(child));
+  return typeof shape === 'string' ? [shape] : childrenOf(shape).flatMap(leavesOf);
+}
+
+export function isTuple(shape: Exclude<Shape, Kind>): shape is Tuple {
+  return 'tuple' in shape;
+}
+
+function childrenOf(shape: Exclude<Shape, Kind>): readonly Shape[] {
+  return isTuple(shape) ? shape.tuple : shape.map(([, child]) => child);
 }
 
 /**
@@ -85,16 +111,17 @@ export function widen(shape: Shape, node: number, isNumber: boolean): Shape {
   if (node === 0) return shape === leafKinds.int32 && isNumber ? leafKinds.float64 : leafKinds.any;
   if (typeof shape === 'string') return shape;
   let at = 1;
-  return shape.map(([key, child]) => {
+  const widened = (child: Shape): Shape => {
     const first = at;
     at += sizeOf(child);
-    return [key, node >= first && node < at ? widen(child, node - first, isNumber) : child];
-  });
+    return node >= first && node < at ? widen(child, node - first, isNumber) : child;
+  };
+  return isTuple(shape) ? { tuple: shape.tuple.map(widened) } : shape.map(([key, child]) => [key, widened(child)]);
 }
 
-/** Nodes of a shape, leaves and objects. */
+/** Nodes of a shape: leaves, objects and tuples. */
 export function sizeOf(shape: Shape): number {
-  return typeof shape === 'string' ? 1 : shape.reduce((sum, [, child]) => sum + sizeOf(child), 1);
+  return typeof shape === 'string' ? 1 : childrenOf(shape).reduce((sum, child) => sum + sizeOf(child), 1);
 }
 
 /** The shape of a descriptor; undefined if it is none that `learn` and `widen` could have made. */
@@ -112,9 +139,17 @@ const kinds: readonly unknown[] = Object.values(leafKinds);
 
 function isShape(found: unknown, depth: number): found is Shape {
   if (typeof found === 'string') return kinds.includes(found);
-  if (!Array.isArray(found) || depth >= maxDepth || found.length === 0 || found.length > maxLeaves) return false;
+  if (depth >= maxDepth) return false;
+  if (!Array.isArray(found)) return isTupleShape(found, depth);
+  if (found.length === 0 || found.length > maxLeaves) return false;
   const keys = new Set(found.map((field: unknown) => (Array.isArray(field) ? (field[0] as unknown) : undefined)));
   return keys.size === found.length && found.every((field: unknown) => isField(field, depth));
+}
+
+function isTupleShape(found: unknown, depth: number): boolean {
+  const tuple = (found as Partial<Tuple> | null)?.tuple as unknown;
+  if (!Array.isArray(tuple) || tuple.length === 0 || tuple.length > maxTuple) return false;
+  return Object.keys(found as object).length === 1 && tuple.every((shape: unknown) => isShape(shape, depth + 1));
 }
 
 function isField(found: unknown, depth: number): boolean {

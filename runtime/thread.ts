@@ -13,6 +13,7 @@ import { type Fault, toFault } from './fault.js';
 import type { Build } from './logic.js';
 import { type Birth, callerThread, type FromThread, poke, type RunOrder, type ToThread } from './order.js';
 import { Patience } from './patience.js';
+import { Printed } from './printed.js';
 import { Pump } from './pump.js';
 
 /** Imports the module of an order and returns its build; rejects with what is wrong. */
@@ -27,6 +28,7 @@ class ThreadHost implements Site {
   readonly clock = clock;
   readonly pump: Pump;
   readonly #patience = new Patience(clock.nowMs);
+  readonly #printed = new Printed();
   readonly #port: MessagePort;
   readonly #load: Load;
   readonly #bells = new Map<number, Bell>();
@@ -39,7 +41,8 @@ class ThreadHost implements Site {
     this.thread = thread;
     this.#port = port;
     this.#load = load;
-    this.pump = new Pump(clock, new Sleeper(cell), this.#patience, () => this.#lookAgain);
+    const held = (): boolean => this.#printed.holds(() => this.pump.wake());
+    this.pump = new Pump(clock, new Sleeper(cell), this.#patience, () => this.#lookAgain, held);
     this.#bells.set(callerThread, this.#patience.of(createBell(callerCell, () => port.postMessage(poke))));
     this.#bells.set(
       thread,
@@ -48,6 +51,11 @@ class ThreadHost implements Site {
   }
 
   listen(): void {
+    // A timer of a step throws for nobody in particular. The runs that are under way end, but not one that begins meanwhile.
+    process.on('uncaughtException', (reason: unknown) => {
+      const handled = process.listenerCount('uncaughtException') > 1;
+      if (!handled) this.#send({ kind: 'broken', fault: toFault(reason) });
+    });
     this.#port.on('message', (message: ToThread | number) => {
       if (typeof message === 'number') this.pump.run();
       else this.#handle(message);
@@ -79,6 +87,10 @@ class ThreadHost implements Site {
         break;
       case 'stop':
         this.#stop(message.run);
+        break;
+      case 'look':
+        this.pump.run();
+        this.#send({ kind: 'looked', run: message.run });
         break;
     }
   }
@@ -130,7 +142,9 @@ class ThreadHost implements Site {
       executor.stop();
       this.pump.remove(executor);
     }
-    this.#send({ kind: 'stopped', run });
+    const printing = this.#printed.any;
+    this.#send({ kind: 'stopped', run, printing });
+    if (printing) this.#printed.gone(() => this.#send({ kind: 'quiet' }));
   }
 
   #send(message: FromThread): void {

@@ -21,11 +21,14 @@ export interface Meter {
 
 type Take = (source: never, meter: Meter, depth: number) => unknown;
 
-/** A value as it is now: scalars themselves, everything else copied. Refuses what would not arrive equal. */
-export function snapshot(value: unknown, meter: Meter): unknown {
+/**
+ * A value as it is now: scalars themselves, everything else copied. Refuses what would not arrive equal.
+ * `depth` is the number of containers it stands in, which count for the bound of nesting.
+ */
+export function snapshot(value: unknown, meter: Meter, depth = 0): unknown {
   const { bytes, escaped } = meter;
   try {
-    return take(value, meter, 0);
+    return take(value, meter, depth);
   } catch (error) {
     meter.bytes = bytes;
     meter.escaped = escaped;

@@ -31,7 +31,7 @@ export function refusedWhileLoading({ title, module }: Registered): MillraceErro
   if (loads.size === 0 || !isMillraceThread()) return undefined;
   const message =
     `topology ${JSON.stringify(title)} was subscribed while ${module} was being loaded on a thread. ` +
-    "Subscribe on the main thread only: `if (isMainThread) { … }` with isMainThread of 'node:worker_threads'";
+    "Give the topology a module of its own, or subscribe on the main thread only: `if (isMainThread) { … }` with isMainThread of 'node:worker_threads'";
   const error = new MillraceError('ERR_LOADING', message, { topology: title });
   for (const refuse of loads) refuse(error);
   return error;

@@ -3,9 +3,10 @@
  * Owns the table of defaults. Everything behind trusts what comes out of here.
  */
 
+import { isObservable } from 'rxjs';
 import { type Batch, checkBatch } from '../runtime/batch.js';
 import { MillraceError } from '../runtime/errors.js';
-import { checkKeys, nearest, show } from '../runtime/option.js';
+import { checkKeys, isOptions, nearest, show } from '../runtime/option.js';
 import { checkArgs } from './args.js';
 import type { Run } from './run.js';
 import { isRuntime, type Runtime } from './runtime.js';
@@ -72,10 +73,15 @@ const known = [
 const maxTimerMs = 2 ** 31 - 1;
 
 export function checkOptions(options: unknown = {}, topology: string): CheckedOptions {
-  if (typeof options !== 'object' || options === null) {
+  if (!isOptions(options)) {
     throw refused(`the options of ${topology} must be an object, got ${show(options)}`);
   }
-  checkKeys(options, known, `the options of ${topology}`);
+  if (isObservable(options)) {
+    throw refused(
+      `${topology} got an Observable: it takes options and gives an operator, so .pipe(${topology}()) it is`,
+    );
+  }
+  checkKeys(options, known, `topology ${JSON.stringify(topology)}`, '; what build shall get goes into args');
   const given = options as Partial<Record<(typeof known)[number], unknown>>;
   const { runtime, outputs, strict, signal, onRun } = given;
   check(runtime === undefined || isRuntime(runtime), 'runtime', 'what createRuntime() returned', runtime);

@@ -10,7 +10,7 @@ import { checkFunction, checkName } from '../operators/cut.js';
 import { logicOf } from '../operators/logic.js';
 import { MillraceError } from '../runtime/errors.js';
 import type { Logic } from '../runtime/logic.js';
-import { checkKeys, show } from '../runtime/option.js';
+import { checkKeys, isOptions, show } from '../runtime/option.js';
 import type { TopologyId } from '../runtime/order.js';
 import { sharedByCopies } from './copies.js';
 
@@ -38,7 +38,7 @@ const modules = sharedByCopies('registry', () => new Map<string, Registered[]>()
 export function register(module: unknown, given: unknown, build: BuildFunction, options: unknown = {}): Registered {
   const url = moduleUrl(module);
   checkFunction(given, 'the second argument of topology() and source()');
-  if (typeof options !== 'object' || options === null) {
+  if (!isOptions(options)) {
     throw new MillraceError('ERR_OPTION', `the options of topology() must be an object, got ${show(options)}`);
   }
   checkKeys(options, ['name'], 'topology()');
@@ -82,7 +82,7 @@ export function find({ module, name, place, siblings }: TopologyId): Registered 
   throw new MillraceError(
     'ERR_PLAN_MISMATCH',
     `${module} created ${listed(siblings)} on the caller's thread and ${listed(names)} on the thread that shall run it${missing}. ` +
-      'Create topologies at module level, unconditionally or each with a name',
+      'What varies goes into args. Create topologies at module level, unconditionally or each with a name',
   );
 }
 
@@ -106,8 +106,9 @@ function moduleUrl(module: unknown): string {
     if (module.startsWith('file:')) return new URL(module).href;
     if (isAbsolute(module)) return pathToFileURL(module).href;
   }
+  const got = typeof module === 'object' && module !== null && 'url' in module ? 'an object with a url' : show(module);
   throw new MillraceError(
     'ERR_OPTION',
-    `the first argument must be the module that creates it, import.meta.url or __filename, got ${show(module)}`,
+    `the first argument of topology() and source() must be their own module, import.meta.url or __filename, got ${got}`,
   );
 }

@@ -57,7 +57,10 @@ export function createRuntime(options: RuntimeOptions = {}): Runtime {
     );
   }
   if (!(entry instanceof URL))
-    throw new MillraceError('ERR_OPTION', `entry of createRuntime() must be a URL, got ${show(entry)}`);
+    throw new MillraceError(
+      'ERR_OPTION',
+      `entry of createRuntime() must be a URL, such as new URL('./worker.js', import.meta.url), got ${show(entry)}`,
+    );
   checkWorkerOptions(workerOptions);
   const state: RuntimeState = { pool: new Pool(threads, entry, workerOptions), runs: new Map() };
   const close = async (): Promise<void> => {
@@ -117,7 +120,11 @@ export function stateOf(runtime: Runtime | undefined): RuntimeState {
 
 /** The entry beside this file in the built package. */
 function defaultEntry(): URL {
-  return new URL('./worker.js', import.meta.url);
+  const { url } = import.meta as { readonly url?: string };
+  if (url !== undefined) return new URL('./worker.js', url);
+  const message =
+    'in a bundle of CommonJS, make millrace/worker an entry of its own, and pass its file: createRuntime({ entry: pathToFileURL(…) })';
+  throw new MillraceError('ERR_OPTION', message);
 }
 
 /** Only threads we started count: a test runner's own worker is an ordinary caller. */

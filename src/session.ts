@@ -3,14 +3,18 @@
  * Owns the subscribers of one run and its input subscription. Nothing is delivered after an output was unsubscribed.
  */
 
-import { type Observable, Subject, type Subscriber, Subscription, takeUntil } from 'rxjs';
+import { type Observable, type Subscriber, Subscription } from 'rxjs';
+import { subscribeWithin } from '../operators/within.js';
 import { type OutputSink, PushInput } from '../runtime/callerEnds.js';
 import { clock } from '../runtime/clock.js';
+import { type Context, currentContext } from '../runtime/context.js';
 import { MillraceError } from '../runtime/errors.js';
+import { said } from '../runtime/fault.js';
+import type { RunJob, RunSettings } from '../runtime/job.js';
 import type { Logic } from '../runtime/logic.js';
 import { caller } from '../runtime/plan.js';
-import type { RunSettings } from '../runtime/run.js';
-import { type RunJob, Run as RuntimeRun } from '../runtime/run.js';
+import { Run as RuntimeRun } from '../runtime/run.js';
+import { unheard } from '../runtime/unheard.js';
 import { cloneArgs } from './args.js';
 import type { PlanDescription } from './describe.js';
 import type { CheckedOptions } from './options.js';
@@ -31,19 +35,27 @@ export interface Planned {
   readonly wanted: readonly number[];
 }
 
+/** Who takes an output, and the asynchronous context in which it was subscribed. */
+interface Taker {
+  readonly subscriber: Subscriber<unknown>;
+  readonly within: Context;
+  /** The same for the error, which may come out of a `next` that has entered another one. */
+  readonly withinEnd: Context;
+}
+
 let runs = 0;
 
 export class Session {
   readonly #planned: Planned;
   readonly #source: Observable<unknown> | undefined;
-  readonly #subscribers = new Map<number, Subscriber<unknown>>();
+  readonly #subscribers = new Map<number, Taker>();
   #run: RuntimeRun | undefined;
   #view: Run | undefined;
   #over = false;
   #stopWaiting: () => void = () => {};
-  /** Stops the input; also while it is still inside its own subscribe. */
-  readonly #stopInput = new Subject<void>();
-  readonly #teardown = new Subscription(() => this.#stopInput.next());
+  /** That of the input; also while it is still inside its own subscribe. */
+  readonly #input = new Subscription();
+  readonly #teardown = new Subscription(() => this.#leaveInput());
 
   constructor(planned: Planned, source: Observable<unknown> | undefined) {
     this.#planned = planned;
@@ -61,7 +73,7 @@ export class Session {
   subscribe(output: number, subscriber: Subscriber<unknown>): void {
     const { wanted, options } = this.#planned;
     const first = this.#subscribers.size === 0;
-    this.#subscribers.set(output, subscriber);
+    this.#subscribers.set(output, { subscriber, within: currentContext(), withinEnd: currentContext() });
     subscriber.add(() => this.#unsubscribed(output));
     if (first && !this.#over) this.#watchSignal(options.signal);
     if (this.#over) return;
@@ -78,7 +90,7 @@ export class Session {
       return;
     }
     const id = `${registered.title}-${++runs}`;
-    const input = new PushInput(() => this.#stopInput.next());
+    const input = new PushInput(() => this.#leaveInput());
     const source = this.#source;
     const feed = source === undefined || !usesInput(this.#planned) ? undefined : (feedOfPull(source) ?? input.withWake);
     const run = this.#makeRun({
@@ -89,9 +101,7 @@ export class Session {
       build,
       pool: state.pool,
       settings,
-      outputs: new Map(
-        [...this.#subscribers].map(([output, subscriber]) => [output, this.#sinkOf(output, subscriber)]),
-      ),
+      outputs: new Map([...this.#subscribers].map(([output, taker]) => [output, this.#sinkOf(output, taker)])),
       input: feed,
       onEnd: (failure) => this.#ended(failure),
     });
@@ -102,7 +112,7 @@ export class Session {
     state.runs.set(view, (reason) => run.fail(reason));
     this.#teardown.add(() => state.runs.delete(view));
     run.start();
-    for (const [output, { closed }] of [...this.#subscribers]) if (closed) this.#unsubscribed(output);
+    for (const [output, { subscriber }] of [...this.#subscribers]) if (subscriber.closed) this.#unsubscribed(output);
     this.#announce();
     const subscribes = feed === input.withWake && !this.#over && !input.ended;
     if (source !== undefined && subscribes) this.#subscribeInput(source, input, run);
@@ -113,8 +123,7 @@ export class Session {
       return new RuntimeRun(job);
     } catch (cause) {
       const { title } = this.#planned.registered;
-      const said = cause instanceof Error ? cause.message : String(cause);
-      const message = `topology ${JSON.stringify(title)} did not start: ${said}`;
+      const message = `topology ${JSON.stringify(title)} did not start: ${said(cause)}`;
       this.#fail(new MillraceError('ERR_START', message, { topology: title, cause }));
       return undefined;
     }
@@ -129,19 +138,28 @@ export class Session {
   }
 
   #subscribeInput(source: Observable<unknown>, input: PushInput, run: RuntimeRun): void {
-    source.pipe(takeUntil(this.#stopInput)).subscribe({
+    subscribeWithin(this.#input, source, {
       next: (value) => run.push(value),
       error: (reason: unknown) => run.inputFailed(reason),
       complete: () => input.complete(),
     });
   }
 
-  #sinkOf(output: number, subscriber: Subscriber<unknown>): OutputSink {
+  #leaveInput(): void {
+    try {
+      this.#input.unsubscribe();
+    } catch (reason) {
+      unheard('the input', reason);
+    }
+  }
+
+  #sinkOf(output: number, { subscriber, within }: Taker): OutputSink {
     return {
+      within,
       next: (value) => subscriber.next(value),
       complete: () => {
         this.#subscribers.delete(output);
-        subscriber.complete();
+        tell(() => subscriber.complete());
       },
     };
   }
@@ -185,20 +203,30 @@ export class Session {
     if (this.#over) return;
     this.#over = true;
     this.#teardown.unsubscribe();
-    const subscribers = [...this.#subscribers.values()];
+    const takers = [...this.#subscribers.values()];
     this.#subscribers.clear();
-    if (failure !== undefined) for (const subscriber of subscribers) subscriber.error(failure.reason);
+    if (failure === undefined) return;
+    for (const { subscriber, withinEnd } of takers) withinEnd(() => tell(() => subscriber.error(failure.reason)));
   }
 
   #unsubscribed(output: number): void {
     if (!this.#subscribers.has(output)) return;
     // Before the start, an output that left counts as subscribed: the run starts for the others.
     if (this.#run === undefined) {
-      if ([...this.#subscribers.values()].every((subscriber) => subscriber.closed)) this.#fail(undefined);
+      if ([...this.#subscribers.values()].every(({ subscriber }) => subscriber.closed)) this.#fail(undefined);
       return;
     }
     this.#subscribers.delete(output);
     this.#run.stopOutput(output);
+  }
+}
+
+/** A subscriber keeps the errors of its handlers to itself; what it throws are clean-ups, which keep nothing from other outputs. */
+function tell(end: () => void): void {
+  try {
+    end();
+  } catch (reason) {
+    unheard('an output', reason);
   }
 }
 

@@ -6,10 +6,10 @@
 import { Observable, type OperatorFunction } from 'rxjs';
 import { resolveBatch } from '../runtime/batch.js';
 import { MillraceError } from '../runtime/errors.js';
+import type { RunSettings } from '../runtime/job.js';
 import type { Logic } from '../runtime/logic.js';
 import { place, threadsFor } from '../runtime/placement.js';
 import { type ExchangePlan, type Plan, pairs } from '../runtime/plan.js';
-import type { RunSettings } from '../runtime/run.js';
 import { sharedBytes } from '../runtime/wiring.js';
 import { cloneArgs } from './args.js';
 import { describePlan, type PlanDescription } from './describe.js';

@@ -7,7 +7,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AutoEncoder, autoDecoder } from '../../runtime/autoCodec.js';
 import { columnsFlag } from '../../runtime/payload.js';
-import { learn, leavesOf, parseShape, type Shape, sizeOf, widen } from '../../runtime/shape.js';
 import { anyNumber, anyScalar, anyText, carryable, same } from './fixtures/values.js';
 
 const long = process.env['MILLRACE_LONG'] === '1';
@@ -21,6 +20,9 @@ const column: fc.Arbitrary<fc.Arbitrary<unknown>> = fc
     fc.string(),
     anyText,
     fc.record({ city: fc.string(), zip: fc.integer() }, { noNullPrototype: true }),
+    fc.tuple(fc.string(), fc.integer()),
+    fc.array(fc.nat(), { maxLength: 3 }),
+    fc.sparseArray(fc.nat(), { maxLength: 2 }),
   )
   .chain((usual) =>
     fc.constantFrom(usual, fc.oneof({ weight: 20, arbitrary: usual }, { weight: 1, arbitrary: carryable })),
@@ -166,6 +168,27 @@ describe('columns', () => {
     expect(same(autoDecoder.decode(payload, 2, flags), [row, row])).toBe(true);
   });
 
+  test('arrays of one length are tuples; what an array has beside its elements is refused', () => {
+    const encoder = new AutoEncoder();
+    encoder.add(['a', 1]);
+    const { bytes } = encoder;
+    const bad: readonly (readonly [unknown, RegExp])[] = [
+      [Object.assign(['b', 2], { extra: 1 }), /value\.extra is a property of an array beside its elements/],
+      [Object.assign(['b'], { length: 2, extra: 1 }), /value\.extra/],
+      [Object.assign(['b', 2], { [Symbol('s')]: 1 }), /value\[Symbol\(s\)\] has a symbol for a key/],
+      [new (class Pair extends Array<unknown> {})(2), /is an instance of Pair/],
+    ];
+    for (const [value, message] of bad) {
+      expect(() => encoder.add(value)).toThrow(message);
+      expect([encoder.count, encoder.bytes]).toEqual([1, bytes]);
+    }
+    const { flags } = encoder.encode(0, 1);
+    expect(flags & columnsFlag).toBe(columnsFlag);
+    // biome-ignore lint/suspicious/noSparseArray: a hole is not undefined
+    const values = [['a', 1], ['b', 2.5], ['c', null], [, 3], ['d'], ['e', 1, 2]];
+    expect(same(carryStream(values, [9]).arrived, values)).toBe(true);
+  });
+
   test('inherited enumerable properties are not the value\u2019s own', () => {
     const polluted = Object.prototype as Record<string, unknown>;
     const encoder = new AutoEncoder();
@@ -254,71 +277,6 @@ describe('columns', () => {
     const [read, sent] = JSON.parse(stdout) as [unknown, number];
     expect(read).toEqual(JSON.parse(JSON.stringify(rows)));
     expect(sent & columnsFlag).toBe(0);
-  });
-});
-
-describe('shapes', () => {
-  test('law: a shape that was learned is read again from its descriptor; widening ends after as many steps as it has kinds', () => {
-    fc.assert(
-      fc.property(
-        carryable,
-        fc.array(fc.tuple(fc.nat(), fc.boolean()), { minLength: 200, maxLength: 200 }),
-        (value, wishes) => {
-          const learned = learn(value);
-          if (learned === undefined) return;
-          expect(parseShape(JSON.stringify(learned))).toEqual(learned);
-          let shape: Shape = learned;
-          let changes = 0;
-          for (const [node, isNumber] of wishes) {
-            const next: Shape = widen(shape, node % sizeOf(shape), isNumber);
-            if (JSON.stringify(next) !== JSON.stringify(shape)) changes++;
-            shape = next;
-          }
-          expect(changes).toBeLessThanOrEqual(2 * sizeOf(learned));
-          expect(leavesOf(shape).length).toBeLessThanOrEqual(leavesOf(learned).length);
-        },
-      ),
-      { numRuns: 300 },
-    );
-  });
-
-  test('keys that an object literal would move or misread, and what has no columns, have no shape', () => {
-    const none = [
-      { 1: 'a' },
-      JSON.parse('{"__proto__":1}'),
-      { '\0': 1 },
-      {},
-      [1],
-      null,
-      undefined,
-      1n,
-      { a: null },
-      new Date(),
-    ];
-    for (const value of none) expect([value, learn(value)]).toEqual([value, undefined]);
-    const wide = Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`k${i}`, i]));
-    expect(learn(wide)).toBeUndefined();
-    expect(learn({ a: 1, b: null, c: { d: 'x' } })).toEqual([
-      ['a', 'i'],
-      ['b', 'a'],
-      ['c', [['d', 's']]],
-    ]);
-  });
-
-  test('descriptors that no sender writes are refused', () => {
-    const bad = [
-      '',
-      'x',
-      '"x"',
-      '[]',
-      '{}',
-      '[["a"]]',
-      '[[1,"i"]]',
-      '[["a","i"],["a","i"]]',
-      '[["__proto__","i"]]',
-      '[["1","i"]]',
-    ];
-    for (const descriptor of bad) expect(parseShape(descriptor)).toBeUndefined();
   });
 });
 

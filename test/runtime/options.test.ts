@@ -55,6 +55,7 @@ describe('batch', () => {
     ['100', 'batch must be a number of values or { size, bytes, flushMs, idle }, got "100"'],
     ['auto', 'got "auto"'],
     [null, 'got null'],
+    [[], 'batch must be a number of values or { size, bytes, flushMs, idle }, got an array of 0'],
     [{ size: 0 }, 'batch.size must be'],
     [{ size: '1' }, 'batch.size must be'],
     [{ bytes: 0 }, 'batch.bytes must be a whole number from 1 to 1048576, got 0'],

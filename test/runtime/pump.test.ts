@@ -105,10 +105,17 @@ function benchOf(names: readonly string[] = ['a'], looks = false) {
       super.wakeUp();
     }
   }
-  const pump = new Pump(clock, new Loud(cell), new Patience(() => clock.nowMs()), () => looks);
+  const held = { is: false };
+  const pump = new Pump(
+    clock,
+    new Loud(cell),
+    new Patience(() => clock.nowMs()),
+    () => looks,
+    () => held.is,
+  );
   const workers = names.map((name) => new Worker(name, log, clock));
   const bell = createBell(cell, () => pump.wake());
-  return { log, onLog, clock, pump, workers, bell };
+  return { log, onLog, clock, pump, workers, bell, held };
 }
 
 describe('pump', () => {
@@ -118,6 +125,23 @@ describe('pump', () => {
     log.length = 0;
     clock.settle();
     expect(log).toEqual(['awake', 'a', 'a idle', 'a', 'asleep', 'a last look']);
+    expect(bell.asleep).toBe(true);
+  });
+
+  test('while it is held nothing is done, and nobody needs to ring: what holds it wakes it', () => {
+    const { log, clock, pump, workers, bell, held } = benchOf();
+    held.is = true;
+    pump.add(workers[0]!);
+    workers[0]!.work++;
+    log.length = 0;
+    clock.settle();
+    bell.ring();
+    expect(log).toEqual(['awake']);
+    expect(bell.asleep).toBe(false);
+    held.is = false;
+    pump.wake();
+    clock.settle();
+    expect(workers[0]!.work).toBe(0);
     expect(bell.asleep).toBe(true);
   });
 

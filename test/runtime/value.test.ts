@@ -106,6 +106,12 @@ describe('what is refused', () => {
     expect(refusal(value)).toBe(`${path} ${reason}; send data, or give the exchange a codec`);
   });
 
+  test('a promise is refused with the operators that wait for it', () => {
+    expect(refusal({ later: Promise.resolve(1) })).toBe(
+      'value.later is a promise; return promises from mergeMap() or concatMap(), which wait for them',
+    );
+  });
+
   test('shared memory is refused with another cure', () => {
     const memory = new SharedArrayBuffer(8);
     expect(refusal({ memory })).toBe('value.memory is shared memory; pass it in args, where memory stays shared');

@@ -78,21 +78,21 @@ describe('the options of a run', () => {
     ['runtimes', 'runtime'],
   ])('%s is unknown, and %s is near', (name, near) => {
     expect(call({ [name]: undefined })).toThrow(
-      refused(`ERR_OPTION: the options of single has no option "${name}": did you mean ${near}?`),
+      refused(`ERR_OPTION: topology "single" has no option "${name}": did you mean ${near}?`),
     );
   });
 
   test.each(['ack', 'tracked', 'maxPending', 'overflow', 'stallMs', 'hangMs', 'parallelism', 'capacity'])(
     '%s is not of this version',
     (name) => {
-      expect(call({ [name]: 1 })).toThrow(refused(`the options of single has no option "${name}": `));
+      expect(call({ [name]: 1 })).toThrow(refused(`topology "single" has no option "${name}": `));
     },
   );
 
   test('where none is near, all are listed', () => {
     expect(call({ overflow: 'block' })).toThrow(
       refused(
-        'known are args, runtime, threads, batches, outputs, maxParkedBytes, stopMs, startTimeoutMs, strict, signal, onRun',
+        'known are args, runtime, threads, batches, outputs, maxParkedBytes, stopMs, startTimeoutMs, strict, signal, onRun; what build shall get goes into args',
       ),
     );
   });
@@ -133,6 +133,12 @@ describe('the options of a run', () => {
     ['batches', null, 'batches must be an object of batches by name, got null'],
   ])('%s of the wrong kind', (name, value, message) => {
     expect(call({ [name]: value })).toThrow(refused(`ERR_OPTION: ${message}`));
+  });
+
+  test('an Observable is none: the topology was piped without being called', () => {
+    expect(() => of(1).pipe(single as never)).toThrow(
+      refused('ERR_OPTION: single got an Observable: it takes options and gives an operator, so .pipe(single()) it is'),
+    );
   });
 
   test('describe refuses the same', () => {
@@ -222,6 +228,48 @@ describe('args', () => {
     ['weak map', new WeakMap(), 'args is an object of WeakMap'],
   ])('%s: what cannot be cloned is named by its path', (_, args, what) => {
     expect(apply(args)).toThrow(lost(what));
+  });
+
+  class Rate {
+    readonly perPiece = 2;
+    of(pieces: number): number {
+      return pieces * this.perPiece;
+    }
+  }
+
+  test.each([
+    ['itself', new Rate(), 'args is an object of Rate'],
+    ['nested', { rates: [1, new Rate()] }, 'args.rates[1] is an object of Rate'],
+    ['in a Map', new Map([['a', { rate: new Rate() }]]), 'args.get("a").rate is an object of Rate'],
+    ['of the platform', { at: new URL('a:b') }, 'args.at is an object of URL'],
+  ])('%s: an instance that would lose its methods is refused', (_, args, what) => {
+    expect(apply(args)).toThrow(
+      refused(
+        `ERR_ARGS: ${what}, of which a clone has the fields alone. Pass data only, and make the object inside build`,
+        'ERR_ARGS',
+      ),
+    );
+  });
+
+  test('what a clone keeps is taken', () => {
+    const kept = [
+      new Date(0),
+      /a/g,
+      new Map(),
+      new Set([1]),
+      new RangeError('r'),
+      Buffer.from('a'),
+      new Float64Array(2),
+    ];
+    const table = new SharedArrayBuffer(8);
+    const all = {
+      kept,
+      table,
+      bare: Object.create(null) as object,
+      view: new Int32Array(table),
+      none: [null, undefined],
+    };
+    expect(apply(all)()).toBeTypeOf('function');
   });
 
   test('the error of structuredClone is the cause', () => {

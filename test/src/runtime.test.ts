@@ -25,7 +25,10 @@ describe('the options of a runtime', () => {
     [{ threads: 1.5 }, 'got 1.5'],
     [{ threads: '2' }, 'got "2"'],
     [{ threads: null }, 'got null'],
-    [{ entry: './worker.js' }, 'entry of createRuntime() must be a URL, got "./worker.js"'],
+    [
+      { entry: './worker.js' },
+      'entry of createRuntime() must be a URL, such as new URL(\'./worker.js\', import.meta.url), got "./worker.js"',
+    ],
     [{ workerOptions: null }, 'workerOptions of createRuntime() must be an object, got null'],
     [
       { workerOptions: { env: {}, argv: [] } },

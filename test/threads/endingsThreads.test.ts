@@ -39,7 +39,7 @@ describe('a thread that ends before its run is a death, never a completion', () 
 
   test.each(['timer', 'rejection'] as const)('an error nobody caught in a %s is the cause', async (how) => {
     const end = await errorOf(endless(1, 2, 3).pipe(dies({ runtime, args: { how } })));
-    expect(end).toEqual(lost(/ended with code 1 before its run did/));
+    expect(end).toEqual(lost(/an error that belongs to no step was thrown on thread \d+: Broken: valve 3 is broken/));
     expect(told((end as MillraceError).cause)).toMatchObject({ name: 'Broken', message: 'valve 3 is broken' });
     await serves(runtime);
   });

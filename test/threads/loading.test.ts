@@ -82,7 +82,7 @@ describe('a module that looks different on a thread', () => {
       /differs\.ts created 8 topologies \(unnamed, unnamed, found, .*main only.*\) on the caller's thread/,
     );
     expect(message).toMatch(
-      /and 6 topologies \(unnamed, found, .*\) on the thread that shall run it\. Create topologies/,
+      /and 6 topologies \(unnamed, found, .*\) on the thread that shall run it\. What varies goes into args\. Create/,
     );
     expect(message).toMatch(/Create topologies at module level, unconditionally or each with a name$/);
   });
@@ -94,7 +94,7 @@ describe('a module that looks different on a thread', () => {
 
   test('one that has a name and was not created there is named', async () => {
     const message = await refused(of(1).pipe(differs.missing!({ runtime })));
-    expect(message).toMatch(/on the thread that shall run it, but none named "main only" there\. Create topologies/);
+    expect(message).toMatch(/on the thread that shall run it, but none named "main only" there\. What varies goes/);
   });
 
   test.each([
@@ -130,7 +130,7 @@ describe('a module that subscribes its topology while a thread loads it', () => 
     const end = (await errorOf(of(1).pipe(subscribing({ runtime: one })))) as MillraceError;
     expect(end).toMatchObject({ code: 'ERR_START', topology: 'subscribes', cause: { code: 'ERR_LOADING' } });
     expect((end.cause as Error).message).toMatch(
-      /^ERR_LOADING: topology "subscribes" was subscribed while file:.*subscribes\.ts was being loaded on a thread\. Subscribe on the main thread only: `if \(isMainThread\) \{ … \}` with isMainThread of 'node:worker_threads'$/,
+      /^ERR_LOADING: topology "subscribes" was subscribed while file:.*subscribes\.ts was being loaded on a thread\. Give the topology a module of its own, or subscribe on the main thread only: `if \(isMainThread\) \{ … \}` with isMainThread of 'node:worker_threads'$/,
     );
     // Each time, although the module counts as loaded now; and the error it may not have taken harms no other run.
     const again = errorOf(of(1).pipe(subscribing({ runtime: one })));
@@ -173,6 +173,7 @@ describe('names', () => {
     [new URL('https://example.org/a.js'), 'got an object of URL'],
     [undefined, 'got undefined'],
     ['node:fs', 'got "node:fs"'],
+    [{ url: import.meta.url }, 'got an object with a url'],
   ])('%s is no module', (module, message) => {
     expect(() => topology(module as string, build)).toThrow(
       expect.objectContaining({ code: 'ERR_OPTION', message: expect.stringContaining(message) }),
@@ -196,7 +197,12 @@ describe('threads', () => {
       workerOptions: { env: { MILLRACE_TEST: 'here' }, execArgv: ['--no-warnings', '--conditions=mill'] },
     });
     const [found] = await valuesOf(of('MILLRACE_TEST').pipe(asks({ runtime: one })));
-    expect(found).toMatchObject({ main: false, variable: 'here', flags: ['--no-warnings', '--conditions=mill'] });
+    expect(found).toMatchObject({
+      main: false,
+      argv: process.argv.slice(2),
+      variable: 'here',
+      flags: ['--no-warnings', '--conditions=mill'],
+    });
     await one.close();
   });
 
@@ -214,6 +220,9 @@ describe('threads', () => {
     const end = await errorOf(of(1).pipe(good({ runtime: none })));
     expect(end).toMatchObject({
       code: 'ERR_START',
+      message: expect.stringMatching(
+        /threads start from file:.*nowhere\.js, which is not there: a bundle needs millrace\/worker/,
+      ),
       cause: { code: 'ERR_THREAD_LOST', cause: { code: 'MODULE_NOT_FOUND' } },
     });
     await none.close();
