@@ -15,17 +15,21 @@ import { find } from './registry.js';
 export async function loadTopology(order: RunOrder): Promise<Build> {
   const { module } = order.topology;
   await whileLoading(async () => {
-    if (/\.[cm]?tsx?$/.test(new URL(module).pathname)) await readTypeScript(module);
+    if (isTypeScript(module)) await readTypeScript(module);
     await import(module);
   });
   const registered = find(order.topology);
   return () => registered.logic(cloneArgs(order.args));
 }
 
+export function isTypeScript(module: string): boolean {
+  return /\.[cm]?tsx?$/.test(new URL(module).pathname);
+}
+
 let typeScript: Promise<void> | undefined;
 
-/** Once a thread; again only if the project of the last module had no tsx. */
-async function readTypeScript(module: string): Promise<void> {
+/** Lets this thread import TypeScript. Once a thread; again only if the project of the last module had no tsx. */
+export async function readTypeScript(module: string): Promise<void> {
   const { typescript } = process.features as { readonly typescript?: string | false };
   if (typescript !== undefined && typescript !== false) return;
   typeScript ??= registerTsx(module);
