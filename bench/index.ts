@@ -4,16 +4,18 @@
  */
 
 import { parseArgs } from 'node:util';
+import { breakeven } from './breakeven.bench.js';
 import { codec } from './codec.bench.js';
 import { idle } from './idle.bench.js';
 import type { Bench } from './kit.js';
 import { latency } from './latency.bench.js';
 import { jsonReport, textReport } from './report.js';
+import { rounds } from './rounds.bench.js';
 import { start } from './start.bench.js';
 import { throughput } from './throughput.bench.js';
 import { wordCount } from './wordCount.bench.js';
 
-const benches: readonly Bench[] = [start, throughput, latency, idle, wordCount, codec];
+const benches: readonly Bench[] = [start, throughput, latency, idle, wordCount, breakeven, codec, rounds];
 
 const { values: options, positionals: names } = readArguments();
 
