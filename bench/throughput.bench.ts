@@ -12,10 +12,10 @@ import { type Kind, kinds, weightOf } from './values.js';
 const goals: Readonly<Partial<Record<Kind, Goal>>> = { objects: { atLeast: 2 } };
 /** About 0.4 s on each side. */
 const counts: Readonly<Record<Kind, number>> = {
-  objects: 600_000,
-  words: 2_000_000,
-  pairs: 1_000_000,
-  numbers: 3_000_000,
+  objects: 1_500_000,
+  words: 3_000_000,
+  pairs: 1_500_000,
+  numbers: 5_000_000,
 };
 
 export const throughput: Bench = {

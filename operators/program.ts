@@ -36,6 +36,8 @@ export class SegmentProgram implements Program {
   readonly #head: HeadStage;
   readonly #selectKey: ((value: unknown) => unknown) | undefined;
   #outlets: readonly OutletEnd[] = [];
+  /** The one consumer of a segment without steps: what enters leaves, and nothing can happen in between. */
+  readonly #straight: Consumer | undefined;
   #ended = false;
   #stopped = false;
 
@@ -52,6 +54,7 @@ export class SegmentProgram implements Program {
     this.#selectKey = this.#keySelector(options);
     graph.recording.connect = (node, subscriber) => this.#connectFlow(node, subscriber);
     this.#outlets = outlets.map((exchange, outlet) => this.#outletEnd(exchange, outlet));
+    this.#straight = this.#straightConsumer();
   }
 
   start(): void {
@@ -61,6 +64,10 @@ export class SegmentProgram implements Program {
   }
 
   next(value: unknown): void {
+    if (this.#straight !== undefined) {
+      this.#straight.next(value);
+      return;
+    }
     const loop = this.#loop;
     loop.begin();
     try {
@@ -132,6 +139,12 @@ export class SegmentProgram implements Program {
     const select = this.#graph.exchanges[exchange]?.fn as (value: unknown) => unknown;
     if (strict) return strictKey(select, index, parallelism, name);
     return steps.some((node) => node.step.traits.scope === 'key') ? select : undefined;
+  }
+
+  #straightConsumer(): Consumer | undefined {
+    const [only, ...others] = this.#outlets.flatMap(({ consumers }) => consumers);
+    const straight = this.#stages.size === 1 && this.#selectKey === undefined && others.length === 0;
+    return straight ? only?.[1] : undefined;
   }
 
   #outletEnd(exchange: number, outlet: number): OutletEnd {

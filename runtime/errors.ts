@@ -100,7 +100,7 @@ export const codes: Readonly<Record<ErrorCode, Entry>> = {
     cure: 'put repeat or retry before or after the topology',
   },
   ERR_OUTPUT_BURST: {
-    when: 'a step that cannot be suspended emitted more than maxParkedBytes at once',
+    when: 'a step that cannot be suspended emitted more than maxParkedBytes at once, or 65,536 values while none found room',
     cure: 'import mergeMap or concatMap from millrace/operators and return an iterable',
   },
   ERR_THREAD_LOST: {

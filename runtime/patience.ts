@@ -7,7 +7,7 @@
 import type { Bell } from './channel.js';
 
 /** While a turn lasts, a sleeping thread is poked at most once in this time; what it would hear more often, it reads at once. */
-const restMs = 0.5;
+const restMs = 0.25;
 
 export class Patience {
   readonly #nowMs: () => number;

@@ -117,6 +117,17 @@ describe('random pipelines', () => {
     expect([...traits.keys()].filter((name) => !known.includes(name))).toEqual([]);
   });
 
+  test('values that a second output gets later have their keys inline as well', async () => {
+    const spec: Spec = [
+      { fork: [[{ op: 'pull', arg: 3 }], [{ op: 'tap', arg: 0 }]] },
+      { cut: 'keyBy', parallelism: 1, key: 0 },
+      { tee: [] },
+      { op: 'reduceByKey', arg: 0 },
+    ];
+    const how: How = { threads: 1, pulled: false, batch: 1 };
+    compare(await onThreads(spec, [], how), await inline(spec, []), {});
+  });
+
   test('law: the same values come out on threads, on the calling thread and inline, in the order the plan promises', {
     timeout: long ? 3_600_000 : 90_000,
   }, async () => {
