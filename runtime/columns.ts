@@ -9,7 +9,7 @@ import { revive } from './escape.js';
 import { type Memory, memoryOf } from './memory.js';
 import { columnsFlag, damagedPayload, type Encoded, escapedFlag } from './payload.js';
 import { compileRebuild, compileTakeApart, notAtAll, type Rebuild, type Taker } from './rowCode.js';
-import { type Kind, leavesOf, parseShape, type Shape } from './shape.js';
+import { type Kind, leafKinds, leavesOf, parseShape, type Shape } from './shape.js';
 import type { Meter } from './value.js';
 
 /*
@@ -149,7 +149,7 @@ export function readColumns(payload: Uint8Array, count: number, flags: number): 
   const escaped = (flags & escapedFlag) !== 0;
   const sources = kinds.map((kind) => {
     const source = reader.next(kind);
-    return escaped && kind === 'a' ? (revive(source) as readonly unknown[]) : source;
+    return escaped && kind === leafKinds.any ? (revive(source) as readonly unknown[]) : source;
   });
   if (!reader.done) throw damagedPayload(`its columns end at byte ${reader.at} instead of ${end}`);
   return rebuild(memory.view, count, sources);

@@ -3,7 +3,7 @@
  * one runs, when a thread throws, exits or throws late. One thread, so that the next task meets what the last one left.
  */
 import { createRuntime, type MillraceError } from 'millrace';
-import { concat, NEVER, of } from 'rxjs';
+import { concat, NEVER, of, Subject } from 'rxjs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { observe, type Seen, until } from './fixtures/observe.js';
 import { runs, type Task } from './fixtures/probe.js';
@@ -80,6 +80,35 @@ describe('every task settles, and the next one runs', () => {
       expect(await run('fine', 2)).toMatchObject({ values: [4], end: 'complete' });
       await nextRuns();
     }
+  });
+
+  test('thrown when no run is on the thread: a warning says so', async () => {
+    const warnings: Error[] = [];
+    const listen = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', listen);
+    const flag = new SharedArrayBuffer(4);
+    expect(await run('much later', 1, flag)).toMatchObject({ values: [2], end: 'complete' });
+    await until(() => warnings.length > 0);
+    process.off('warning', listen);
+    expect(warnings[0]).toMatchObject({
+      name: 'MillraceWarning',
+      message: expect.stringMatching(
+        /^an error that belongs to no step was thrown on thread \d+: LateError: too late$/,
+      ),
+    });
+    await nextRuns();
+  });
+
+  test("thrown under a handler of the thread's own: the handler has it, and the run goes on", async () => {
+    const own = createRuntime({ threads: 1 });
+    const flag = new SharedArrayBuffer(4);
+    const input = new Subject<number>();
+    const seen = observe(input.pipe(runs({ runtime: own, args: { task: 'handled', flag } })));
+    input.next(1);
+    await until(() => new Int32Array(flag)[0] === 2);
+    input.complete();
+    expect(await seen).toEqual({ values: [2], end: 'complete' });
+    await own.close();
   });
 
   test('twenty tasks at once, with a death among them', async () => {
