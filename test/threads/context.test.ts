@@ -62,6 +62,13 @@ describe.each([
     expect(calls).toEqual(['eve', 'eve']);
   });
 
+  test('steps on the calling thread run in the context of the subscriber; on a thread they have none of it', async () => {
+    const calls: (string | undefined)[] = [];
+    heard.stepped = () => void calls.push(who.getStore());
+    await callsOf('gus', () => of(1, 2).pipe(decodes(options)));
+    expect(calls).toEqual('threads' in way ? ['gus', 'gus'] : []);
+  });
+
   test('an abort reaches the subscriber in its own context, not in that of whoever aborts', async () => {
     const stop = new AbortController();
     const calls = callsOf('fay', (called) => {
