@@ -270,19 +270,19 @@ function otherName(key: string, name: string, { at }: Node): MillraceError {
 function refuseDoubleNames(exchanges: readonly Exchange[], segments: readonly Segment[]): void {
   // A segment bears the name of the exchange that opens it.
   const outputs = exchanges.filter(({ to }) => to === caller);
-  const seen = new Map<string, string>();
-  for (const { name, at } of [
-    ...segments.map(({ name, head }) => ({ name, at: head.at })),
-    ...outputs.map(({ name, taps }) => ({ name, at: taps[0]?.node.at ?? '' })),
+  const seen = new Map<string, Node | undefined>();
+  for (const { name, node } of [
+    ...segments.map(({ name, head }) => ({ name, node: head })),
+    ...outputs.map(({ name, taps }) => ({ name, node: taps[0]?.node })),
   ]) {
-    const other = seen.get(name);
-    if (other !== undefined) {
+    if (seen.has(name)) {
+      const [other = '', at = ''] = [seen.get(name)?.at, node?.at];
       throw new MillraceError(
         'ERR_NAME',
         `two exchanges or outputs are named ${JSON.stringify(name)} (${shortSite(other)}, ${shortSite(at)}): give each its own name`,
         { at },
       );
     }
-    seen.set(name, at);
+    seen.set(name, node);
   }
 }

@@ -16,7 +16,9 @@ export function planOf(topology: string, graph: Graph): Plan {
     segments: graph.segments.map((segment) => segmentPlan(segment, graph)),
     exchanges: graph.exchanges.map((exchange, index) => exchangePlan(exchange, orders[index] as Order)),
     outputs: graph.outputs,
-    warnings: warnings(graph, orders),
+    get warnings() {
+      return warnings(graph, orders);
+    },
   };
 }
 
@@ -26,7 +28,9 @@ function segmentPlan(segment: Segment, graph: Graph): SegmentPlan {
     name: node.step.label,
     scope: scopeOf(node, segment, graph),
     opaque: node.step.lower === undefined,
-    at: node.at,
+    get at() {
+      return node.at;
+    },
   }));
   return { name, parallelism, ...(exchange === undefined ? {} : { exchange }), steps };
 }

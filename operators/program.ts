@@ -213,7 +213,15 @@ export class SegmentProgram implements Program {
   }
 
   #context(node: Node, label: string, operator: string = label): StageContext {
-    const place = { operator, ...(node.kind === 'input' ? {} : { at: node.at }) };
+    const place: Place =
+      node.kind === 'input'
+        ? { operator }
+        : {
+            operator,
+            get at() {
+              return node.at;
+            },
+          };
     return { label, place, loop: this.#loop, blame: this.#blame };
   }
 

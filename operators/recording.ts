@@ -65,10 +65,18 @@ export class Recording {
   perExecutor = false;
   /** Set when this recording is lowered in an executor: late binding of its flows. */
   connect: Connect | undefined;
-  #site: string | undefined;
+  #site: CallSite | undefined;
 
   add<N extends Node>(node: Omit<N, 'id' | 'at' | 'recording'>): N {
-    const full = { ...node, id: this.nodes.length, at: this.#site ?? callSite(), recording: this } as unknown as N;
+    const site = this.#site ?? new CallSite();
+    const full = {
+      ...node,
+      id: this.nodes.length,
+      get at() {
+        return site.text;
+      },
+      recording: this,
+    } as unknown as N;
     this.nodes.push(full);
     return full;
   }
@@ -76,7 +84,7 @@ export class Recording {
   /** One `pipe` call is one place, however many operators an operator is made of. */
   atSite<T>(run: () => T): T {
     if (this.#site !== undefined) return run();
-    this.#site = callSite();
+    this.#site = new CallSite();
     try {
       return run();
     } finally {
@@ -116,13 +124,31 @@ const ours: readonly string[] = ['../', '../../'].flatMap((root) =>
 );
 const frame = /\(?((?:file:\/\/|node:|\/|[A-Za-z]:\\)[^()\n]*:\d+:\d+)\)?$/;
 
+/** The user's line that led here, read from the stack when somebody asks: to make text of a stack takes longer than to build. */
+class CallSite {
+  #trace: Error | undefined;
+  #text = '';
+
+  constructor() {
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 40;
+    this.#trace = new Error();
+    Error.stackTraceLimit = limit;
+  }
+
+  /** As `file:line:column`. */
+  get text(): string {
+    if (this.#trace !== undefined) {
+      this.#text = siteIn(this.#trace.stack) ?? 'unknown place';
+      this.#trace = undefined;
+    }
+    return this.#text;
+  }
+}
+
 /** The user's line that led here, as `file:line:column`. */
 export function callSite(): string {
-  const limit = Error.stackTraceLimit;
-  Error.stackTraceLimit = 40;
-  const stack = new Error().stack;
-  Error.stackTraceLimit = limit;
-  return siteIn(stack) ?? 'unknown place';
+  return new CallSite().text;
 }
 
 /** The innermost of the user's lines on a stack. */

@@ -27,7 +27,14 @@ export function checkScopes(graph: Graph, topology: string): void {
     for (const [index, node] of segment.steps.entries()) {
       // An operator of the menu has a name; of any other only its position is known.
       const operator = node.step.traits === unknownTraits ? `step ${index + 1}` : node.step.traits.name;
-      const place = { topology, segment: segment.name, operator, at: node.at };
+      const place = {
+        topology,
+        segment: segment.name,
+        operator,
+        get at() {
+          return node.at;
+        },
+      };
       const scope = scopeOf(node, segment, graph);
       if (scope === 'stream' && segment.parallelism > 1) throw streamScoped(node, segment, place);
       if (scope === 'key' && node.step.traits.name !== 'groupBy') checkKeyScoped(node, segment, graph, place);

@@ -3,7 +3,7 @@
  * Owns the wiring, the same on every thread. Never starts a thread and never chooses a placement.
  */
 
-import { type Bell, ringReader, ringWriter } from './channel.js';
+import { type Bell, type ChannelReader, type ChannelWriter, ringReader, ringWriter } from './channel.js';
 import type { Clock } from './clock.js';
 import type { Context } from './context.js';
 import type { Place } from './errors.js';
@@ -13,7 +13,7 @@ import { Inbox } from './inbox.js';
 import type { Input } from './input.js';
 import type { Logic } from './logic.js';
 import { ChannelCounters, ExecutorCounters } from './metrics.js';
-import type { ExecutorOrder, OutletOrder, RunOrder } from './order.js';
+import type { ChannelOrder, ExecutorOrder, OutletOrder, RunOrder } from './order.js';
 import { Outbox, type OutletOptions } from './outbox.js';
 import { comparePlans, type ExchangePlan } from './plan.js';
 import type { Pump } from './pump.js';
@@ -26,7 +26,18 @@ export interface Site {
   readonly clock: Clock;
   /** Where executors work for somebody: in that context. */
   readonly within?: Context;
-  bellOf(thread: number): Bell;
+  writer(channel: ChannelOrder): ChannelWriter;
+  reader(channel: ChannelOrder): ChannelReader;
+  countersOf(wiring: Wiring, channel: number, id: string): ChannelCounters;
+}
+
+/** Ends of rings, for a thread that has the bells of the others. */
+export function ringEnds(bellOf: (thread: number) => Bell): Pick<Site, 'writer' | 'reader' | 'countersOf'> {
+  return {
+    writer: ({ memory, peer }) => ringWriter(memory, bellOf(peer)),
+    reader: ({ memory, peer }) => ringReader(memory, bellOf(peer)),
+    countersOf: ({ counters, counted }, channel) => new ChannelCounters(counters, counted, channel),
+  };
 }
 
 /** The order without what only the starting thread needs. */
@@ -69,7 +80,7 @@ export function outboxOf(wiring: Wiring, order: ExecutorOrder, logic: Logic, sit
 
 export function inboxOf(order: Pick<ExecutorOrder, 'inputs'>, logic: Logic, executor: Executor, site: Site): Input {
   const channels = order.inputs.map(({ exchange, channel }) => ({
-    reader: ringReader(channel.memory, site.bellOf(channel.peer)),
+    reader: site.reader(channel),
     decoder: logic.codec(exchange).decoder(),
     generation: channel.generation,
   }));
@@ -80,17 +91,15 @@ function outletOptions(outlet: OutletOrder, wiring: Wiring, source: number, logi
   const { exchange, targets, discard } = outlet;
   const { kind, name, local } = logic.plan.exchanges[exchange] as ExchangePlan;
   const near = local ? targets.flatMap((target, index) => (target.peer === site.thread ? [index] : [])) : [];
-  const { counters, counted } = wiring;
-  const countersOf = (channel: number): ChannelCounters => new ChannelCounters(counters, counted, channel);
   return {
     route: { kind, fn: logic.route(exchange), name, near },
-    discard: discard === undefined ? undefined : countersOf(discard),
-    targets: targets.map(({ channel, memory, generation, peer }) => ({
-      writer: ringWriter(memory, site.bellOf(peer)),
+    discard: discard === undefined ? undefined : site.countersOf(wiring, discard, `${name}:discarded`),
+    targets: targets.map((channel) => ({
+      writer: site.writer(channel),
       codec: logic.codec(exchange),
       rule: wiring.rules[exchange] as (typeof wiring.rules)[number],
-      counters: countersOf(channel),
-      generation,
+      counters: site.countersOf(wiring, channel.channel, channel.id),
+      generation: channel.generation,
       source,
     })),
   };

@@ -3,7 +3,7 @@
  * Owns both. Never keeps the process alive.
  */
 
-import type { Site } from './assemble.js';
+import { ringEnds, type Site } from './assemble.js';
 import { type Bell, createBell, createSleepCell, Sleeper } from './channel.js';
 import { clock } from './clock.js';
 import { currentContext } from './context.js';
@@ -27,7 +27,13 @@ export function callerSite(): CallerSite {
 /** The caller's site within a run that knows these bells, in the context of whoever starts it. */
 export function siteWith(bells: ReadonlyMap<number, Bell>): Site {
   const { pump, bell } = callerSite();
-  return { thread: callerThread, pump, clock, within: currentContext(), bellOf: (thread) => bells.get(thread) ?? bell };
+  return {
+    thread: callerThread,
+    pump,
+    clock,
+    within: currentContext(),
+    ...ringEnds((peer) => bells.get(peer) ?? bell),
+  };
 }
 
 function makeSite(): CallerSite {

@@ -13,6 +13,8 @@ export interface Clock {
   soon(task: () => void): void;
   /** Runs `task` after `ms`; returns what cancels it. `idle` timers do not keep the process alive. */
   later(ms: number, task: () => void, idle?: 'idle'): () => void;
+  /** For timers that judge another thread: what it has said meanwhile is read first, for this thread may have been the busy one. */
+  afterMessages(task: () => void): void;
 }
 
 /** The real clock of this thread. */
@@ -27,9 +29,7 @@ export const clock: Clock = {
     if (idle !== undefined) timer.unref();
     return () => clearTimeout(timer);
   },
+  afterMessages(task) {
+    setImmediate(() => setImmediate(task));
+  },
 };
-
-/** For timers that judge another thread: what it has said meanwhile is read first, for this thread may have been the busy one. */
-export function afterMessages(task: () => void): void {
-  setImmediate(() => setImmediate(task));
-}

@@ -24,6 +24,7 @@ export type ErrorCode =
   | 'ERR_VALUE'
   | 'ERR_NOT_REPEATABLE'
   | 'ERR_OUTPUT_BURST'
+  | 'ERR_STALLED'
   | 'ERR_THREAD_LOST'
   | 'ERR_FRAME'
   | 'ERR_CLOSED';
@@ -102,6 +103,10 @@ export const codes: Readonly<Record<ErrorCode, Entry>> = {
   ERR_OUTPUT_BURST: {
     when: 'a step that cannot be suspended emitted more than maxParkedBytes at once, or 65,536 values while none found room',
     cure: 'import mergeMap or concatMap from millrace/operators and return an iterable',
+  },
+  ERR_STALLED: {
+    when: 'in virtual time, nothing can happen any more and the run has not ended, or it never comes to rest',
+    cure: 'the message says who waits for whom, and names timers and promises that are not of virtual time',
   },
   ERR_THREAD_LOST: {
     when: 'a thread ended before its run',

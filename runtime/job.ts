@@ -5,10 +5,10 @@
 
 import type { BatchRule } from './batch.js';
 import type { OutputSink } from './callerEnds.js';
+import type { Host } from './host.js';
 import type { Input } from './input.js';
 import type { Build, Logic } from './logic.js';
 import type { TopologyId } from './order.js';
-import type { Pool } from './pool.js';
 
 export interface RunSettings {
   readonly threads: number | undefined;
@@ -28,7 +28,7 @@ export interface RunJob {
   readonly logic: Logic;
   /** For executors on the calling thread. */
   readonly build: Build;
-  readonly pool: Pool;
+  readonly host: Host;
   readonly settings: RunSettings;
   /** By exchange; outputs without a sink are discarded and counted. */
   readonly outputs: ReadonlyMap<number, OutputSink>;

@@ -3,7 +3,6 @@
  * Owns the formats. Never holds functions: each thread imports the module and builds it.
  */
 
-import type { MessagePort } from 'node:worker_threads';
 import type { BatchRule } from './batch.js';
 import type { Fault } from './fault.js';
 
@@ -12,6 +11,8 @@ export const callerThread = 0;
 
 /** One end of a channel. */
 export interface ChannelOrder {
+  /** `exchange:producer->consumer`. */
+  readonly id: string;
   /** Index of its counters. */
   readonly channel: number;
   readonly memory: SharedArrayBuffer;
@@ -46,6 +47,12 @@ export interface TopologyId {
   readonly siblings: readonly (string | null)[];
 }
 
+/** The part of a MessagePort that is used. */
+export interface Port {
+  postMessage(message: unknown): void;
+  on(event: string, listener: (message: unknown) => void): unknown;
+}
+
 export interface RunOrder {
   readonly version: 1;
   readonly run: string;
@@ -69,7 +76,7 @@ export interface RunOrder {
 export type ToThread =
   | { readonly kind: 'run'; readonly order: RunOrder }
   | { readonly kind: 'flush' | 'drain' | 'stop' | 'look'; readonly run: string }
-  | { readonly kind: 'peer'; readonly thread: number; readonly cell: SharedArrayBuffer; readonly port: MessagePort };
+  | { readonly kind: 'peer'; readonly thread: number; readonly cell: SharedArrayBuffer; readonly port: Port };
 
 /** From a thread. */
 export type FromThread =

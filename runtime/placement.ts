@@ -17,3 +17,24 @@ export function place(executors: number, threads: number): readonly number[] {
     return thread;
   });
 }
+
+/** What is asked of a thread to choose it. */
+interface Eligible {
+  readonly runs: number;
+  /** It takes no further runs. */
+  readonly ending: boolean;
+}
+
+/** The threads of a run: free ones first, then new ones up to `size`, then those with the fewest runs. */
+export function freest<T extends Eligible>(
+  threads: readonly T[],
+  count: number,
+  size: number,
+  spawn: () => T,
+): readonly T[] {
+  const alive = threads.filter((thread) => !thread.ending);
+  const busy = alive.filter((thread) => thread.runs > 0).sort((a, b) => a.runs - b.runs);
+  const free = alive.filter((thread) => thread.runs === 0);
+  while (free.length < count && free.length + busy.length < size) free.push(spawn());
+  return [...free, ...busy].slice(0, count);
+}

@@ -5,14 +5,19 @@
  */
 
 import { existsSync } from 'node:fs';
-import { MessageChannel, type ResourceLimits, Worker } from 'node:worker_threads';
-import { callerSite } from './callerSite.js';
+import { availableParallelism } from 'node:os';
+import { MessageChannel, type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads';
+import type { Site } from './assemble.js';
+import { callerSite, siteWith } from './callerSite.js';
 import { type Bell, createBell, createSleepCell } from './channel.js';
-import { clock } from './clock.js';
+import { type Clock, clock } from './clock.js';
 import { MillraceError } from './errors.js';
-import { type Fault, fromFault, said } from './fault.js';
+import { fromFault } from './fault.js';
+import type { Host, HostThread, ThreadEvents } from './host.js';
 import { type Birth, type FromThread, poke, type ToThread } from './order.js';
-import { warn } from './unheard.js';
+import { freest } from './placement.js';
+import { Residents } from './residents.js';
+import { giveRing, type PooledRing, takeRing } from './rings.js';
 
 export interface WorkerOptions {
   readonly resourceLimits?: ResourceLimits;
@@ -23,28 +28,13 @@ export interface WorkerOptions {
 /** How long close() waits for threads to come back from the value they are at. */
 const closeMs = 1_000;
 
-/** What a run hears of its threads. */
-export interface ThreadEvents {
-  started(thread: PoolThread): void;
-  failed(thread: PoolThread, reason: unknown): void;
-  /** A fault arose in an executor; `travels` if it comes through the channels as well. */
-  faulted(fault: Fault, travels: boolean): void;
-  stopped(thread: PoolThread): void;
-  /** An error that belongs to no run was thrown on the thread while this one was on it. */
-  broken(reason: MillraceError): void;
-  /** A thread has looked at its channels, as it was told. */
-  answered(): void;
-  /** The thread is gone; `reason` says why. */
-  lost(thread: PoolThread, reason: MillraceError): void;
-}
-
-export class PoolThread {
+export class PoolThread implements HostThread {
   readonly number: number;
   readonly cell: SharedArrayBuffer = createSleepCell();
   readonly bell: Bell;
   readonly #entry: URL;
   readonly #worker: Worker;
-  readonly #runs = new Map<string, ThreadEvents>();
+  readonly #residents = new Residents(this);
   readonly #linked = new Set<PoolThread>();
   readonly #onExit: () => void;
   #cause: unknown;
@@ -52,7 +42,6 @@ export class PoolThread {
   #endedBy: string | undefined;
   /** An error was thrown on it that belongs to no run: it takes no further ones, and ends after those it has. */
   #broken = false;
-  readonly #started = new Set<string>();
   /** How often it has announced that it will be quiet again. */
   #printing = 0;
   #whenIdle: (() => void)[] = [];
@@ -85,7 +74,7 @@ export class PoolThread {
   }
 
   get runs(): number {
-    return this.#runs.size;
+    return this.#residents.count;
   }
 
   get ending(): boolean {
@@ -93,18 +82,17 @@ export class PoolThread {
   }
 
   tell(message: ToThread): void {
-    this.#worker.postMessage(message, message.kind === 'peer' ? [message.port] : []);
+    this.#worker.postMessage(message, message.kind === 'peer' ? [message.port as MessagePort] : []);
   }
 
   /** Binds a run to this thread, which keeps the process alive until it is released. */
   hold(run: string, events: ThreadEvents): void {
-    if (this.#runs.size === 0) this.#worker.ref();
-    this.#runs.set(run, events);
+    if (this.runs === 0) this.#worker.ref();
+    this.#residents.add(run, events);
   }
 
   release(run: string): void {
-    this.#runs.delete(run);
-    this.#started.delete(run);
+    this.#residents.remove(run);
     this.#rest();
   }
 
@@ -117,7 +105,7 @@ export class PoolThread {
   }
 
   #rest(): void {
-    if (this.#runs.size > 0 || this.#printing > 0) return;
+    if (this.runs > 0 || this.#printing > 0) return;
     if (this.#endedBy === undefined) {
       if (this.#broken) void this.terminate('');
       else this.#worker.unref();
@@ -126,8 +114,8 @@ export class PoolThread {
   }
 
   /** Gives both threads a doorbell to the other. */
-  link(other: PoolThread): void {
-    if (other === this || this.#linked.has(other)) return;
+  link(other: HostThread): void {
+    if (!(other instanceof PoolThread) || other === this || this.#linked.has(other)) return;
     const { port1, port2 } = new MessageChannel();
     this.tell({ kind: 'peer', thread: other.number, cell: other.cell, port: port1 });
     other.tell({ kind: 'peer', thread: this.number, cell: this.cell, port: port2 });
@@ -148,41 +136,25 @@ export class PoolThread {
     if (message.kind === 'quiet') {
       this.#printing--;
       this.#rest();
-      return;
+    } else if (message.kind === 'broken') {
+      this.#broken = true;
+      this.#residents.broken(fromFault(message.fault));
+      this.#rest();
+    } else {
+      if (message.kind === 'stopped' && message.printing) this.#printing++;
+      this.#residents.heard(message);
     }
-    if (message.kind === 'broken') {
-      this.#breaks(fromFault(message.fault));
-      return;
-    }
-    const events = this.#runs.get(message.run);
-    if (message.kind === 'started') this.#started.add(message.run);
-    if (message.kind === 'stopped' && message.printing) this.#printing++;
-    if (message.kind === 'started') events?.started(this);
-    else if (message.kind === 'stopped') events?.stopped(this);
-    else if (message.kind === 'looked') events?.answered();
-    else if (message.kind === 'fault') events?.faulted(message.fault, message.travels);
-    else events?.failed(this, fromFault(message.fault));
-  }
-
-  #breaks(cause: unknown): void {
-    this.#broken = true;
-    const message = `an error that belongs to no step was thrown on thread ${this.number}: ${said(cause, true)}`;
-    if (this.#started.size === 0) warn(message, cause);
-    for (const run of [...this.#started]) {
-      this.#runs.get(run)?.broken(new MillraceError('ERR_THREAD_LOST', message, { cause }));
-    }
-    this.#rest();
   }
 
   #exited(code: number): void {
     this.#onExit();
     for (const other of this.#linked) other.#linked.delete(this);
     this.#linked.clear();
-    const runs = [...this.#runs];
-    this.#runs.clear();
     this.#printing = 0;
-    this.#rest();
-    for (const [run, events] of runs) events.lost(this, this.#lossOf(run, code));
+    this.#residents.lost(
+      (run) => this.#lossOf(run, code),
+      () => this.#rest(),
+    );
   }
 
   #lossOf(run: string, code: number): MillraceError {
@@ -207,7 +179,9 @@ function isMissing(entry: URL, cause: unknown): boolean {
   return /MODULE_NOT_FOUND$/.test(String(code)) && !existsSync(entry);
 }
 
-export class Pool {
+export class Pool implements Host {
+  readonly clock: Clock = clock;
+  readonly cores: number = availableParallelism();
   readonly size: number;
   readonly #entry: URL;
   readonly #options: WorkerOptions;
@@ -225,13 +199,20 @@ export class Pool {
     return this.#closed;
   }
 
-  /** The threads of a run: free ones first, then new ones up to the size of the pool, then those with the fewest runs. */
-  take(count: number): readonly PoolThread[] {
-    const alive = this.#threads.filter((thread) => !thread.ending);
-    const busy = alive.filter((thread) => thread.runs > 0).sort((a, b) => a.runs - b.runs);
-    const free = alive.filter((thread) => thread.runs === 0);
-    while (free.length < count && free.length + busy.length < this.size) free.push(this.#spawn());
-    return [...free, ...busy].slice(0, count);
+  take(count: number): readonly HostThread[] {
+    return freest(this.#threads, count, this.size, () => this.#spawn());
+  }
+
+  site(threads: readonly HostThread[]): Site {
+    return siteWith(new Map(threads.map((thread) => [thread.number, thread.bell])));
+  }
+
+  takeRing(bytes: number): PooledRing {
+    return takeRing(bytes);
+  }
+
+  giveRing(ring: PooledRing): void {
+    giveRing(ring);
   }
 
   /** The runs have been told to stop: threads that come back in time are heard to the last line they print. */

@@ -4,35 +4,32 @@
  * Never waits for its own teardown: threads come back in the background, within stopMs.
  */
 
-import { availableParallelism } from 'node:os';
 import { assembleExecutor, type Site, type Wiring } from './assemble.js';
 import type { OutputSink } from './callerEnds.js';
 import { receivingExecutor, sendingExecutor } from './callerExecutors.js';
-import { siteWith } from './callerSite.js';
-import { afterMessages, clock } from './clock.js';
 import { isMillraceError, located, MillraceError } from './errors.js';
 import type { Executor } from './executor.js';
 import { type Fault, fromFault, said } from './fault.js';
 import { FaultWatch } from './faultWatch.js';
+import type { Host, HostThread, ThreadEvents } from './host.js';
 import type { RunJob } from './job.js';
 import type { RunMetrics } from './metrics.js';
 import { callerThread, type RunOrder, type ToThread } from './order.js';
 import { place, threadsFor } from './placement.js';
 import { planShape } from './plan.js';
-import type { PoolThread, ThreadEvents } from './pool.js';
-import { giveRing } from './rings.js';
 import { readCounters, type Wires, wire } from './wiring.js';
 
 export class Run implements ThreadEvents {
   readonly #job: RunJob;
-  readonly #threads: readonly PoolThread[];
+  readonly #host: Host;
+  readonly #threads: readonly HostThread[];
   readonly #wires: Wires;
   readonly #site: Site;
-  readonly #startedAt = clock.epochMs();
+  readonly #startedAt: number;
   readonly #local: Executor[] = [];
   readonly #outputs = new Map<number, Executor>();
-  readonly #starting: Set<PoolThread>;
-  readonly #stopping: Set<PoolThread>;
+  readonly #starting: Set<HostThread>;
+  readonly #stopping: Set<HostThread>;
   #sender: Executor | undefined;
   #delivered = 0;
   #ended = false;
@@ -45,15 +42,18 @@ export class Run implements ThreadEvents {
 
   constructor(job: RunJob) {
     this.#job = job;
+    const { host } = job;
+    this.#host = host;
+    this.#startedAt = host.clock.epochMs();
     const { plan } = job.logic;
     const executors = plan.segments.reduce((sum, segment) => sum + segment.parallelism, 0);
-    this.#threads = job.pool.take(threadsFor(executors, job.pool.size, job.settings.threads));
+    this.#threads = host.take(threadsFor(executors, host.size, job.settings.threads));
     this.#starting = new Set(this.#threads);
     this.#stopping = new Set(this.#threads);
     const places = this.#threads.length === 0 ? [] : place(executors, this.#threads.length);
     const threadOf = (executor: number): number => this.#threads[places[executor] ?? -1]?.number ?? callerThread;
-    this.#wires = wire(plan, threadOf, new Set(job.outputs.keys()));
-    this.#site = siteWith(new Map(this.#threads.map((thread) => [thread.number, thread.bell])));
+    this.#wires = wire(plan, threadOf, new Set(job.outputs.keys()), (bytes) => host.takeRing(bytes));
+    this.#site = host.site(this.#threads);
   }
 
   /** Starts executors. Nothing is delivered before this returns; faults of starting arrive like all others. */
@@ -153,12 +153,12 @@ export class Run implements ThreadEvents {
 
   // ── what threads say ──
 
-  started(thread: PoolThread): void {
+  started(thread: HostThread): void {
     this.#starting.delete(thread);
     if (this.#starting.size === 0) this.#stopStart();
   }
 
-  failed(thread: PoolThread | undefined, reason: unknown): void {
+  failed(thread: HostThread | undefined, reason: unknown): void {
     const { topology } = this.#job.logic.plan;
     // On this thread the module would count as loaded for the next run, which the output's error may start at once.
     if (isMillraceError(reason) && reason.code === 'ERR_LOADING') void thread?.terminate(this.#job.id);
@@ -201,17 +201,17 @@ export class Run implements ThreadEvents {
         ask: () => this.#tell('look'),
         giveUp: () => this.#failWith(fault),
       },
-      clock,
+      this.#host.clock,
     );
   }
 
-  stopped(thread: PoolThread): void {
+  stopped(thread: HostThread): void {
     if (!this.#stopping.delete(thread)) return;
     thread.release(this.#job.id);
     if (this.#stopping.size === 0) this.#threadsBack(true);
   }
 
-  lost(thread: PoolThread, reason: MillraceError): void {
+  lost(thread: HostThread, reason: MillraceError): void {
     const starting = this.#starting.delete(thread);
     this.#stopping.delete(thread);
     if (starting) this.failed(thread, reason);
@@ -228,14 +228,17 @@ export class Run implements ThreadEvents {
       for (const other of this.#threads) thread.link(other);
     }
     for (const thread of this.#threads) thread.tell({ kind: 'run', order: this.#orderFor(thread) });
+    const { clock } = this.#host;
     if (this.#threads.length > 0)
-      this.#stopStart = clock.later(this.#job.settings.startTimeoutMs, () => afterMessages(() => this.#startLate()));
+      this.#stopStart = clock.later(this.#job.settings.startTimeoutMs, () =>
+        clock.afterMessages(() => this.#startLate()),
+      );
   }
 
-  #orderFor(thread: PoolThread): RunOrder {
+  #orderFor(thread: HostThread): RunOrder {
     const { id, topology, args } = this.#job;
     const executors = this.#wires.executors.filter((executor) => executor.thread === thread.number);
-    const lookAgain = this.#threads.length + 1 <= availableParallelism();
+    const lookAgain = this.#threads.length + 1 <= this.#host.cores;
     const orders = executors.map(({ order }) => order);
     return { version: 1, run: id, topology, args, executors: orders, lookAgain, ...this.#wiring() };
   }
@@ -294,8 +297,7 @@ export class Run implements ThreadEvents {
       this.#site.pump.remove(executor);
     }
     this.#tell('stop');
-    if (this.#stopping.size > 0)
-      this.#stopStop = clock.later(this.#job.settings.stopMs, () => afterMessages(() => this.#stopLate()), 'idle');
+    if (this.#stopping.size > 0) this.#stopLater(this.#job.settings.stopMs);
     else this.#threadsBack(this.#threads.length === 0);
     this.#job.onEnd(failure);
   }
@@ -304,18 +306,21 @@ export class Run implements ThreadEvents {
   #stopLate(): void {
     const loading = [...this.#stopping].filter((thread) => this.#starting.delete(thread));
     for (const thread of this.#stopping) if (!loading.includes(thread)) void thread.terminate(this.#job.id);
-    if (loading.length > 0)
-      this.#stopStop = clock.later(
-        this.#job.settings.startTimeoutMs,
-        () => afterMessages(() => this.#stopLate()),
-        'idle',
-      );
+    if (loading.length > 0) this.#stopLater(this.#job.settings.startTimeoutMs);
+  }
+
+  #stopLater(ms: number): void {
+    const { clock } = this.#host;
+    this.#stopStop = clock.later(ms, () => clock.afterMessages(() => this.#stopLate()), 'idle');
   }
 
   /** Rings are used again only if no thread can still write into them, nor an executor of this thread that is under way now. */
   #threadsBack(clean: boolean): void {
     this.#stopStop();
-    if (clean && this.#ended) clock.soon(() => this.#wires.rings.forEach(giveRing));
+    if (!clean || !this.#ended) return;
+    this.#host.clock.soon(() => {
+      for (const ring of this.#wires.rings) this.#host.giveRing(ring);
+    });
   }
 
   /** Says how many threads were told. */

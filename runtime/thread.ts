@@ -4,32 +4,54 @@
  */
 
 import type { MessagePort } from 'node:worker_threads';
-import { assembleExecutor, type Site } from './assemble.js';
+import { assembleExecutor, ringEnds, type Site } from './assemble.js';
 import { type Bell, createBell, Sleeper } from './channel.js';
-import { clock } from './clock.js';
+import { type Clock, clock } from './clock.js';
 import { MillraceError } from './errors.js';
 import type { Executor } from './executor.js';
 import { type Fault, toFault } from './fault.js';
 import type { Build } from './logic.js';
-import { type Birth, callerThread, type FromThread, poke, type RunOrder, type ToThread } from './order.js';
+import { type Birth, callerThread, type FromThread, type Port, poke, type RunOrder, type ToThread } from './order.js';
 import { Patience } from './patience.js';
 import { Printed } from './printed.js';
 import { Pump } from './pump.js';
 
-/** Imports the module of an order and returns its build; rejects with what is wrong. */
-export type Load = (order: RunOrder) => Promise<Build>;
+/** Imports the module of an order and returns its build; throws, or rejects with, what is wrong. */
+export type Load = (order: RunOrder) => Build | Promise<Build>;
 
-export function serve(port: MessagePort, birth: Birth, load: Load): void {
-  new ThreadHost(port, birth, load).listen();
+/** What a thread stands on. */
+export interface Seat {
+  readonly clock: Clock;
+  /** To the calling thread. */
+  readonly port: Port;
+  readonly load: Load;
+  /** What was printed here and not taken yet; none where nothing stands between a thread and the console. */
+  readonly printed?: Printed;
+  /** Ends of channels, where they are not simply rings. */
+  ends?(bellOf: (thread: number) => Bell): ReturnType<typeof ringEnds>;
 }
 
-class ThreadHost implements Site {
+/** A worker thread serves the calling thread it was started by. */
+export function serve(port: MessagePort, birth: Birth, load: Load): void {
+  const host = new ThreadHost(birth, { clock, port, load, printed: new Printed() });
+  // A timer of a step throws for nobody in particular. The runs that are under way end, but not one that begins meanwhile.
+  process.on('uncaughtException', (reason: unknown) => {
+    const handled = process.listenerCount('uncaughtException') > 1;
+    if (!handled) host.broken(reason);
+  });
+  host.listen();
+}
+
+export class ThreadHost implements Site {
   readonly thread: number;
-  readonly clock = clock;
+  readonly clock: Clock;
   readonly pump: Pump;
-  readonly #patience = new Patience(clock.nowMs);
-  readonly #printed = new Printed();
-  readonly #port: MessagePort;
+  readonly writer: Site['writer'];
+  readonly reader: Site['reader'];
+  readonly countersOf: Site['countersOf'];
+  readonly #patience: Patience;
+  readonly #printed: Printed | undefined;
+  readonly #port: Port;
   readonly #load: Load;
   readonly #bells = new Map<number, Bell>();
   /** Runs that have started or are starting; an executor list once they run. */
@@ -37,32 +59,40 @@ class ThreadHost implements Site {
   readonly #drained = new Set<string>();
   #lookAgain = false;
 
-  constructor(port: MessagePort, { thread, cell, callerCell }: Birth, load: Load) {
+  constructor({ thread, cell, callerCell }: Birth, seat: Seat) {
+    const { clock, port, load, printed, ends = ringEnds } = seat;
     this.thread = thread;
+    this.clock = clock;
     this.#port = port;
     this.#load = load;
-    const held = (): boolean => this.#printed.holds(() => this.pump.wake());
+    this.#printed = printed;
+    this.#patience = new Patience(clock.nowMs);
+    const held = (): boolean => printed?.holds(() => this.pump.wake()) === true;
     this.pump = new Pump(clock, new Sleeper(cell), this.#patience, () => this.#lookAgain, held);
     this.#bells.set(callerThread, this.#patience.of(createBell(callerCell, () => port.postMessage(poke))));
     this.#bells.set(
       thread,
       createBell(cell, () => this.pump.wake()),
     );
+    const { writer, reader, countersOf } = ends((peer) => this.#bellOf(peer));
+    this.writer = writer;
+    this.reader = reader;
+    this.countersOf = countersOf;
   }
 
   listen(): void {
-    // A timer of a step throws for nobody in particular. The runs that are under way end, but not one that begins meanwhile.
-    process.on('uncaughtException', (reason: unknown) => {
-      const handled = process.listenerCount('uncaughtException') > 1;
-      if (!handled) this.#send({ kind: 'broken', fault: toFault(reason) });
-    });
-    this.#port.on('message', (message: ToThread | number) => {
-      if (typeof message === 'number') this.pump.run();
-      else this.#handle(message);
+    this.#port.on('message', (message) => {
+      if (message === poke) this.pump.run();
+      else this.#handle(message as ToThread);
     });
   }
 
-  bellOf(thread: number): Bell {
+  /** An error was thrown that belongs to no run. */
+  broken(reason: unknown): void {
+    this.#send({ kind: 'broken', fault: toFault(reason) });
+  }
+
+  #bellOf(thread: number): Bell {
     const bell = this.#bells.get(thread);
     if (bell !== undefined) return bell;
     throw new MillraceError('ERR_START', `thread ${this.thread} was told of no thread ${thread}`);
@@ -71,7 +101,7 @@ class ThreadHost implements Site {
   #handle(message: ToThread): void {
     switch (message.kind) {
       case 'run':
-        void this.#start(message.order);
+        this.#start(message.order);
         break;
       case 'peer': {
         const { port } = message;
@@ -95,21 +125,31 @@ class ThreadHost implements Site {
     }
   }
 
-  async #start(order: RunOrder): Promise<void> {
-    const { run } = order;
-    this.#runs.set(run, []);
+  #start(order: RunOrder): void {
+    this.#runs.set(order.run, []);
     try {
-      const build = await this.#load(order);
-      // Stopped while the module was loading.
-      if (!this.#runs.has(run)) return;
-      this.#lookAgain = order.lookAgain;
-      this.#runs.set(run, this.#assemble(order, build));
-      this.#send({ kind: 'started', run });
-      if (this.#drained.has(run)) this.#drain(run);
+      const build = this.#load(order);
+      if (build instanceof Promise)
+        build.then((late) => this.#begin(order, late)).catch((reason) => this.#failed(order, reason));
+      else this.#begin(order, build);
     } catch (reason) {
-      // The run stays known until the caller stops it.
-      this.#send({ kind: 'failed', run, fault: toFault(reason) });
+      this.#failed(order, reason);
     }
+  }
+
+  #begin(order: RunOrder, build: Build): void {
+    const { run } = order;
+    // Stopped while the module was loading.
+    if (!this.#runs.has(run)) return;
+    this.#lookAgain = order.lookAgain;
+    this.#runs.set(run, this.#assemble(order, build));
+    this.#send({ kind: 'started', run });
+    if (this.#drained.has(run)) this.#drain(run);
+  }
+
+  // The run stays known until the caller stops it.
+  #failed({ run }: RunOrder, reason: unknown): void {
+    this.#send({ kind: 'failed', run, fault: toFault(reason) });
   }
 
   #assemble(order: RunOrder, build: Build): readonly Executor[] {
@@ -142,9 +182,9 @@ class ThreadHost implements Site {
       executor.stop();
       this.pump.remove(executor);
     }
-    const printing = this.#printed.any;
+    const printing = this.#printed?.any === true;
     this.#send({ kind: 'stopped', run, printing });
-    if (printing) this.#printed.gone(() => this.#send({ kind: 'quiet' }));
+    if (printing) this.#printed?.gone(() => this.#send({ kind: 'quiet' }));
   }
 
   #send(message: FromThread): void {

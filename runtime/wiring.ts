@@ -7,7 +7,7 @@ import { createCounters, type RunMetrics, readChannel, readExecutor } from './me
 import { type ChannelOrder, callerThread, type ExecutorOrder, type OutletOrder } from './order.js';
 import { caller, type ExchangePlan, type Plan, pairs } from './plan.js';
 import { ringBytes } from './ring.js';
-import { type PooledRing, takeRing } from './rings.js';
+import type { PooledRing } from './rings.js';
 
 export interface NamedChannel {
   readonly id: string;
@@ -41,7 +41,12 @@ interface Slot {
   readonly outlets: OutletOrder[];
 }
 
-export function wire(plan: Plan, threadOf: (executor: number) => number, wanted: ReadonlySet<number>): Wires {
+export function wire(
+  plan: Plan,
+  threadOf: (executor: number) => number,
+  wanted: ReadonlySet<number>,
+  takeRing: (bytes: number) => PooledRing,
+): Wires {
   const slots = plan.segments.flatMap((segment, index) =>
     Array.from({ length: segment.parallelism }, (_, i) => ({ segment: index, index: i })),
   );
@@ -70,10 +75,11 @@ export function wire(plan: Plan, threadOf: (executor: number) => number, wanted:
       const targets = consumers.map((consumer): ChannelOrder => {
         const ring = takeRing(bytes);
         rings.push(ring);
-        const channel = channels.push({ id: channelId(exchange, plan, producer, consumer) }) - 1;
+        const id = channelId(exchange, plan, producer, consumer);
+        const channel = channels.push({ id }) - 1;
         const { memory, generation } = ring;
-        consumer.inputs.push({ exchange: index, channel: { channel, memory, generation, peer: producer.thread } });
-        return { channel, memory, generation, peer: consumer.thread };
+        consumer.inputs.push({ exchange: index, channel: { id, channel, memory, generation, peer: producer.thread } });
+        return { id, channel, memory, generation, peer: consumer.thread };
       });
       producer.outlets.push({ exchange: index, targets });
     }

@@ -12,14 +12,19 @@ import { cloneArgs } from './args.js';
 import { whileLoading } from './loading.js';
 import { find } from './registry.js';
 
+/** The build of a topology whose module is loaded here. */
+export function loadHere(order: RunOrder): Build {
+  const registered = find(order.topology);
+  return () => registered.logic(cloneArgs(order.args));
+}
+
 export async function loadTopology(order: RunOrder): Promise<Build> {
   const { module } = order.topology;
   await whileLoading(async () => {
     if (isTypeScript(module)) await readTypeScript(module);
     await import(module);
   });
-  const registered = find(order.topology);
-  return () => registered.logic(cloneArgs(order.args));
+  return loadHere(order);
 }
 
 export function isTypeScript(module: string): boolean {

@@ -6,6 +6,7 @@
 import { availableParallelism } from 'node:os';
 import { isMainThread, workerData } from 'node:worker_threads';
 import { MillraceError } from '../runtime/errors.js';
+import type { Host } from '../runtime/host.js';
 import { checkKeys, show } from '../runtime/option.js';
 import { Pool, type WorkerOptions } from '../runtime/pool.js';
 import type { Run } from './run.js';
@@ -34,7 +35,7 @@ const runtimes = new WeakMap<Runtime, RuntimeState>();
 
 /** What the library knows of a runtime. */
 export interface RuntimeState {
-  readonly pool: Pool;
+  readonly host: Host;
   readonly runs: Map<Run, (reason: MillraceError) => void>;
 }
 
@@ -62,14 +63,25 @@ export function createRuntime(options: RuntimeOptions = {}): Runtime {
       `entry of createRuntime() must be a URL, such as new URL('./worker.js', import.meta.url), got ${show(entry)}`,
     );
   checkWorkerOptions(workerOptions);
-  const state: RuntimeState = { pool: new Pool(threads, entry, workerOptions), runs: new Map() };
+  const pool = new Pool(threads, entry, workerOptions);
+  return runtimeOn(() => pool);
+}
+
+/** A runtime whose runs stand on the host there is when they begin. */
+export function runtimeOn(hostNow: () => Host): Runtime {
+  const state: RuntimeState = {
+    get host() {
+      return hostNow();
+    },
+    runs: new Map(),
+  };
   const close = async (): Promise<void> => {
-    const closed = state.pool.close();
+    const closed = state.host.close();
     for (const end of [...state.runs.values()]) end(new MillraceError('ERR_CLOSED', 'the runtime was closed'));
     await closed;
   };
   const runtime: Runtime = {
-    threads,
+    threads: state.host.size,
     get runs() {
       return [...state.runs.keys()];
     },
@@ -114,7 +126,7 @@ let shared: RuntimeState | undefined;
 /** The state of a runtime, or of the shared one. */
 export function stateOf(runtime: Runtime | undefined): RuntimeState {
   if (runtime !== undefined) return runtimes.get(runtime) as RuntimeState;
-  shared ??= { pool: new Pool(availableParallelism(), defaultEntry(), {}), runs: new Map() };
+  shared ??= { host: new Pool(availableParallelism(), defaultEntry(), {}), runs: new Map() };
   return shared;
 }
 

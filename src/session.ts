@@ -6,7 +6,6 @@
 import { type Observable, type Subscriber, Subscription } from 'rxjs';
 import { subscribeWithin } from '../operators/within.js';
 import { type OutputSink, PushInput } from '../runtime/callerEnds.js';
-import { clock } from '../runtime/clock.js';
 import { type Context, currentContext } from '../runtime/context.js';
 import { MillraceError } from '../runtime/errors.js';
 import { said } from '../runtime/fault.js';
@@ -78,14 +77,17 @@ export class Session {
     if (first && !this.#over) this.#watchSignal(options.signal);
     if (this.#over) return;
     if (wanted.every((other) => this.#subscribers.has(other))) this.#start();
-    else if (first) this.#stopWaiting = clock.later(options.startTimeoutMs, () => this.#missing());
+    else if (first) {
+      const { clock } = stateOf(options.runtime).host;
+      this.#stopWaiting = clock.later(options.startTimeoutMs, () => this.#missing());
+    }
   }
 
   #start(): void {
     const { registered, options, build, settings, description } = this.#planned;
     this.#stopWaiting();
     const state = stateOf(options.runtime);
-    if (state.pool.closed) {
+    if (state.host.closed) {
       this.#fail(new MillraceError('ERR_CLOSED', 'the runtime is closed', { topology: registered.title }));
       return;
     }
@@ -99,7 +101,7 @@ export class Session {
       args: cloneArgs(options.args),
       logic: callerLogic(this.#planned),
       build,
-      pool: state.pool,
+      host: state.host,
       settings,
       outputs: new Map([...this.#subscribers].map(([output, taker]) => [output, this.#sinkOf(output, taker)])),
       input: feed,

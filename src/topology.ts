@@ -157,7 +157,7 @@ function checkSize(plan: Plan): void {
 
 function placement(plan: Plan, options: CheckedOptions): readonly number[] {
   const executors = plan.segments.reduce((sum, segment) => sum + segment.parallelism, 0);
-  const threads = threadsFor(executors, stateOf(options.runtime).pool.size, options.threads);
+  const threads = threadsFor(executors, stateOf(options.runtime).host.size, options.threads);
   return threads === 0 ? new Array<number>(executors).fill(-1) : place(executors, threads);
 }
 

@@ -16,6 +16,7 @@ const root: string = resolve(here, '../..');
 export const entries: ReadonlyMap<string, string> = new Map([
   ['millrace.api.md', 'dist/src/index.d.ts'],
   ['operators.api.md', 'dist/operators/index.d.ts'],
+  ['testing.api.md', 'dist/src/testing/index.d.ts'],
 ]);
 
 /** Writes all reports into `folder`; throws when the declarations cannot be analysed. */

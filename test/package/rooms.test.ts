@@ -16,8 +16,13 @@ const maxIntroLines = 8;
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   runtime: ['runtime', 'msgpackr'],
   operators: ['operators', 'runtime', 'rxjs'],
-  src: ['src', 'operators', 'runtime', 'rxjs', 'tsx', 'ws'],
+  src: ['src', 'operators', 'runtime', 'rxjs', 'tsx', 'ws', 'fast-check'],
 };
+/** What only one folder may import: an optional peer, and what RxJS does not promise. */
+const importedIn: readonly { readonly specifier: RegExp; readonly home: string }[] = [
+  { specifier: /^fast-check(?:\/|$)/, home: 'src/testing/' },
+  { specifier: /^rxjs\/internal\//, home: 'src/testing/' },
+];
 const sourceRooms = Object.keys(mayImport);
 const rooms = [...sourceRooms, 'bench', 'test'];
 
@@ -25,17 +30,13 @@ const rooms = [...sourceRooms, 'bench', 'test'];
 const pinned: readonly { readonly words: readonly string[]; readonly homes: readonly string[] }[] = [
   { words: ['Atomics'], homes: ['runtime/ring.ts', 'runtime/channel.ts'] },
   {
-    words: [
-      'performance.now',
-      'Date.now',
-      'process.hrtime',
-      'setTimeout',
-      'setInterval',
-      'setImmediate',
-      'node:timers',
-      'node:timers/promises',
-    ],
+    words: ['performance.now', 'Date.now', 'process.hrtime', 'node:timers', 'node:timers/promises'],
     homes: ['runtime/clock.ts'],
+  },
+  // Those of testing give RxJS other ones of these names.
+  {
+    words: ['setTimeout', 'setInterval', 'setImmediate'],
+    homes: ['runtime/clock.ts', 'src/testing/providers.ts', 'src/testing/queues.ts', 'src/testing/testRuntime.ts'],
   },
   { words: ['new Worker'], homes: ['runtime/pool.ts'] },
 ];
@@ -118,6 +119,8 @@ function offences(source: Source): readonly string[] {
   for (const specifier of imports) {
     const target = targetOf(path, specifier);
     if (target !== 'node:' && !mayImport[room]?.includes(target)) found.push(`${path} imports ${specifier}`);
+    const kept = importedIn.find((one) => one.specifier.test(specifier) && !path.startsWith(one.home));
+    if (kept !== undefined) found.push(`${path} imports ${specifier}, which only ${kept.home} may`);
   }
   for (const silencer of text.match(/biome-ignore|@ts-(?:ignore|nocheck|expect-error)/g) ?? []) {
     found.push(`${path} silences a check with ${silencer}`);
@@ -177,6 +180,10 @@ describe('rooms', () => {
     expect(seen('runtime/host/a.ts', "type A = import('../../src/a.js').A;")).toHaveLength(1);
     expect(seen('operators/a.ts', "import '../src/a.js'; await import('../test/a.js');")).toHaveLength(2);
     expect(seen('operators/a.ts', "import { errors } from '../runtime/errors.js';")).toEqual([]);
+    const inner = ["import type { Arbitrary } from 'fast-check';", "import { a } from 'rxjs/internal/a';"];
+    expect(seen('src/testing/a.ts', ...inner)).toEqual([]);
+    expect(seen('src/a.ts', ...inner)).toHaveLength(2);
+    expect(seen('operators/a.ts', ...inner)).toHaveLength(3);
     expect(seen('src/a.ts', '// @ts-ignore')).toHaveLength(1);
     expect(offences({ path: 'src/a.ts', text: 'export const a = 1;' })).toHaveLength(1);
     expect(offences({ path: 'src/a.ts', text: `/**\n${' * a\n'.repeat(9)} */` })).toHaveLength(1);

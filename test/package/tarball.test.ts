@@ -7,7 +7,7 @@ import { type Installation, install, root } from './installation.js';
 let installation: Installation;
 
 beforeAll(async () => {
-  installation = await install(['rxjs', 'msgpackr', '@types']);
+  installation = await install(['rxjs', 'msgpackr', 'fast-check', '@types']);
 });
 
 afterAll(() => installation.remove());
@@ -84,7 +84,9 @@ describe('tarball', () => {
       [
         "import { keyBy, pull, shuffle, source, topology } from 'millrace';",
         "import { map } from 'millrace/operators';",
+        "import { arbitrary, captured, feeder, testClock } from 'millrace/testing';",
         'export const all: readonly unknown[] = [keyBy, map, pull, shuffle, source, topology];',
+        'export const tests: readonly unknown[] = [arbitrary, captured, feeder, testClock];',
       ].join('\n'),
     );
     const flags =

@@ -8,6 +8,7 @@ function benchOf(threads: number) {
     nowMs: () => 0,
     epochMs: () => 0,
     soon: () => {},
+    afterMessages: () => {},
     later(ms, task) {
       const made = { ms, task };
       timer = made;

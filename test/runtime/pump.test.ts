@@ -25,6 +25,10 @@ class FakeClock implements Clock {
     return this.now;
   }
 
+  afterMessages(): void {
+    throw new Error('not of a pump');
+  }
+
   soon(task: () => void): void {
     this.log.push('soon');
     this.tasks.push(task);
