@@ -155,7 +155,12 @@ export function callSite(): string {
 export function siteIn(stack = ''): string | undefined {
   for (const line of stack.split('\n').slice(1)) {
     const place = frame.exec(line.trim())?.[1];
-    if (place === undefined || place.startsWith('node:') || /[\\/]node_modules[\\/]rxjs[\\/]/.test(place)) continue;
+    if (
+      place === undefined ||
+      place.startsWith('node:') ||
+      /[\\/]node_modules[\\/](?:rxjs|fast-check)[\\/]/.test(place)
+    )
+      continue;
     const url = place.startsWith('file:') ? place : `file://${place}`;
     if (!ours.some((room) => url.startsWith(room))) return place;
   }

@@ -17,6 +17,8 @@ export class CutWriter implements ChannelWriter {
   readonly #writer: ChannelWriter;
   readonly #options: BodyOptions;
   #fullUntilMs = 0;
+  /** A look is to come because of a refusal. */
+  #looks = false;
 
   constructor(writer: ChannelWriter, id: string, options: BodyOptions) {
     this.maxFrame = writer.maxFrame;
@@ -47,14 +49,21 @@ export class CutWriter implements ChannelWriter {
     return room;
   }
 
-  // Whoever is told that there is no room is told when there is: here by a look at that time.
+  // Whoever is told that there is no room is told when there is: here by a look at that time. One look is enough: each asks
+  // for room several times, and looks that bring more looks would become more and more.
   #isFull(): boolean {
     const { world, lane, look } = this.#options;
     if (this.#options.lane.dead) return true;
     const untilFull = this.#fullUntilMs - world.nowMs;
     const { fullChance, lateMs } = world.weather;
     if (untilFull <= 0 && !world.random.chance(fullChance)) return false;
-    lane.in(Math.max(untilFull, world.random.next() * lateMs), 'room', look);
+    const inMs = Math.max(untilFull, world.random.next() * lateMs);
+    if (this.#looks) return true;
+    this.#looks = true;
+    lane.in(inMs, 'room', () => {
+      this.#looks = false;
+      look();
+    });
     return true;
   }
 
