@@ -25,6 +25,8 @@ export interface OuterTime {
 
 /** Looks at the clock within one event after which time passes also in calm weather, so that a slice ends. */
 const freeLooks = 1_000;
+/** The same for all events of one instant, so that a source without end does not stay in it for ever. */
+const freeLooksAtOnce = 5_000;
 const lookMs = 0.001;
 
 export class World {
@@ -36,6 +38,7 @@ export class World {
   readonly #lanes: Lane[] = [];
   #nowMs = 0;
   #looks = 0;
+  #looksAtOnce = 0;
   #current: Lane | undefined;
   /** Events so far. */
   steps = 0;
@@ -79,7 +82,7 @@ export class World {
     const { calm, costChance, costMs } = this.weather;
     if (this.#outer !== undefined) return this.nowMs + (++this.#looks > freeLooks ? this.#looks * lookMs : 0);
     if (!calm) this.#nowMs += this.random.chance(costChance) ? this.random.next() * costMs : lookMs;
-    else if (++this.#looks > freeLooks) this.#nowMs += lookMs;
+    else if (++this.#looksAtOnce > freeLooksAtOnce || ++this.#looks > freeLooks) this.#nowMs += lookMs;
     return this.#nowMs;
   };
 
@@ -97,6 +100,7 @@ export class World {
       const { nextMs } = this;
       if (nextMs > untilMs || nextMs === Number.POSITIVE_INFINITY) return false;
       this.#nowMs = nextMs;
+      this.#looksAtOnce = 0;
       ready = this.#ready();
     }
     const lane = ready.length === 1 || this.weather.calm ? ready[0] : ready[this.random.below(ready.length)];

@@ -8,7 +8,7 @@
  *
  * - `die`: the thread of the executor dies once the executor has taken `atValue` values; 0: before the first.
  * - `pause`: after `atValue` values the executor's thread stands still for `forMs`.
- * - `slow`: the step that handles value number `atValue` takes `forMs`.
+ * - `slow`: the step that handles value number `atValue` takes `forMs`, in which the other threads do nothing either.
  * - `full`: after `atValue` values the channels that leave the executor have no room for `forMs`.
  * - `lateDoorbell`: from value number `atValue` on, the executor's thread hears that there is something to do `forMs` late.
  * - `sourceStall`: the input stands still for `forMs` after `atValue` values.
