@@ -8,6 +8,7 @@ import { told } from './fixtures/endingsSeen.js';
 import { type Death, dies, lives } from './fixtures/endingsThreads.js';
 import { errorOf, first, observe, until, valuesOf } from './fixtures/observe.js';
 
+const long = process.env['MILLRACE_LONG'] === '1';
 const runtime = createRuntime({ threads: 2 });
 afterAll(() => runtime.close());
 
@@ -25,10 +26,10 @@ const endless = (...numbers: number[]): Observable<number> => concat(from(number
 
 describe('a thread that ends before its run is a death, never a completion', () => {
   test.each([
-    ['exit 0', 0],
-    ['exit 1', 1],
-  ] as const)('process.%s', async (how, code) => {
-    for (const input of [of(1, 2, 3), endless(1, 2, 3), range(1, 1000)]) {
+    ['exit 0', 0, of(1, 2, 3)],
+    ['exit 1', 1, range(1, 1000)],
+  ] as const)('process.%s', async (how, code, one) => {
+    for (const input of long ? [of(1, 2, 3), endless(1, 2, 3), range(1, 1000)] : [one]) {
       const { end } = await observe(input.pipe(dies({ runtime, args: { how } })));
       expect(end).toEqual(lost(new RegExp(`thread \\d+ ended with code ${code} before its run did$`)));
       expect(end).toMatchObject({ name: 'MillraceError', topology: 'dies' });
