@@ -4,8 +4,10 @@
  */
 
 import { parseArgs } from 'node:util';
+import { batching } from './batching.bench.js';
 import { breakeven } from './breakeven.bench.js';
 import { codec } from './codec.bench.js';
+import { endurance } from './endurance.bench.js';
 import { idle } from './idle.bench.js';
 import type { Bench } from './kit.js';
 import { latency } from './latency.bench.js';
@@ -15,7 +17,18 @@ import { start } from './start.bench.js';
 import { throughput } from './throughput.bench.js';
 import { wordCount } from './wordCount.bench.js';
 
-const benches: readonly Bench[] = [start, throughput, latency, idle, wordCount, breakeven, codec, rounds];
+const benches: readonly Bench[] = [
+  start,
+  throughput,
+  latency,
+  idle,
+  wordCount,
+  breakeven,
+  codec,
+  batching,
+  rounds,
+  endurance,
+];
 
 const { values: options, positionals: names } = readArguments();
 
@@ -25,7 +38,7 @@ if (options.list) {
   const patienceMs = Number(options.patience) * 1000;
   const report = options.json ? jsonReport(patienceMs) : textReport(patienceMs);
   for (const bench of benches) {
-    if (names.length > 0 && !names.includes(bench.name)) continue;
+    if (names.length > 0 ? !names.includes(bench.name) : bench.byNameOnly === true) continue;
     report.begin(bench);
     await bench.run(report);
   }

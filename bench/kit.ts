@@ -18,6 +18,8 @@ export interface Side {
 export interface Goal {
   readonly atLeast?: number;
   readonly atMost?: number;
+  /** The far end of the interval has to meet it, not the median alone. */
+  readonly sure?: true;
 }
 
 export interface Comparison {
@@ -38,6 +40,8 @@ export interface Bench {
   readonly name: string;
   /** One line for `--list`. */
   readonly about: string;
+  /** Left out where no bench is named: it takes long. */
+  readonly byNameOnly?: true;
   run(report: Report): Promise<void>;
 }
 
@@ -150,7 +154,7 @@ function resultOf(comparison: Comparison, kept: readonly number[][], rounds: num
   const second = statsOf(kept.map(([, value]) => value ?? Number.NaN));
   const ratios = statsOf(kept.map(([value, other]) => (value as number) / (other as number)));
   const enough = kept.length === rounds;
-  const judged = against === undefined ? first.median : ratios.median;
+  const judged = against === undefined ? first : ratios;
   return {
     name,
     unit,
@@ -159,7 +163,7 @@ function resultOf(comparison: Comparison, kept: readonly number[][], rounds: num
     ratio: against === undefined || !enough ? null : ratios.median,
     interval: against === undefined || !enough ? null : [ratios.low, ratios.high],
     goal: goal === undefined ? null : goalText(goal),
-    met: goal === undefined || !enough ? null : isMet(goal, judged),
+    met: goal === undefined || !enough ? null : isMetBy(goal, judged),
     ...(enough ? {} : { refused: refusal(kept.length, rounds, threads, statsOf(had).median) }),
   };
 }
@@ -205,6 +209,11 @@ export function isMet(goal: Goal, value: number): boolean {
   return value >= (goal.atLeast ?? Number.NEGATIVE_INFINITY) && value <= (goal.atMost ?? Number.POSITIVE_INFINITY);
 }
 
-export function goalText({ atLeast, atMost }: Goal): string {
-  return atLeast !== undefined ? `>= ${atLeast}` : `<= ${atMost}`;
+function isMetBy(goal: Goal, { median, low, high }: Stats): boolean {
+  if (goal.sure === undefined) return isMet(goal, median);
+  return isMet(goal, low) && isMet(goal, high);
+}
+
+export function goalText({ atLeast, atMost, sure }: Goal): string {
+  return `${atLeast !== undefined ? `>= ${atLeast}` : `<= ${atMost}`}${sure === undefined ? '' : ', sure'}`;
 }

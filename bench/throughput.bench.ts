@@ -7,11 +7,11 @@ import { lastValueFrom } from 'rxjs';
 import { answer, barePair } from './bareThreads.js';
 import { hop } from './hop.js';
 import { type Bench, compare, type Goal, type Report, type Side } from './kit.js';
-import { type Kind, kinds, weightOf } from './values.js';
+import { kinds, type Usual, weightOf } from './values.js';
 
-const goals: Readonly<Partial<Record<Kind, Goal>>> = { objects: { atLeast: 2 } };
+const goals: Readonly<Partial<Record<Usual, Goal>>> = { objects: { atLeast: 2 } };
 /** About 0.4 s on each side. */
-const counts: Readonly<Record<Kind, number>> = {
+const counts: Readonly<Record<Usual, number>> = {
   objects: 1_500_000,
   words: 3_000_000,
   pairs: 1_500_000,
@@ -26,7 +26,7 @@ export const throughput: Bench = {
   },
 };
 
-async function measure(kind: Kind, report: Report): Promise<void> {
+async function measure(kind: Usual, report: Report): Promise<void> {
   // Not a multiple of 100: a last, shorter array ends the other side's run.
   const load = { kind, count: counts[kind] + 1 };
   const expected = weightOf(load);

@@ -3,8 +3,10 @@
  * by the same functions on both sides of a comparison, so that nothing is left out and nothing can be skipped.
  */
 
-export type Kind = 'objects' | 'words' | 'pairs' | 'numbers';
-export const kinds: readonly Kind[] = ['objects', 'words', 'pairs', 'numbers'];
+/** Those that are measured one after the other. */
+export type Usual = 'objects' | 'words' | 'pairs' | 'numbers';
+export type Kind = Usual | 'short' | 'long';
+export const kinds: readonly Usual[] = ['objects', 'words', 'pairs', 'numbers'];
 
 export interface Counted {
   readonly word: string;
@@ -23,11 +25,16 @@ const words: readonly string[] = wordList(2_000);
 /** Places in the list, few of them often; a power of two long. */
 const skewed: readonly number[] = Array.from({ length: 4_096 }, (_, i) => Math.floor(words.length * fraction(i) ** 3));
 
+/** With its id and their framing about 250 bytes. */
+const longText = 'water '.repeat(40);
+
 const make: Readonly<Record<Kind, (i: number) => unknown>> = {
   objects: (i): Counted => ({ word: wordAt(i), count: i & 1_023, id: i }),
   words: wordAt,
   pairs: (i): readonly [string, number] => [wordAt(i), i],
   numbers: (i) => i + 0.5,
+  short: (i) => `${1000 + (i % 9000)}`,
+  long: (i) => ({ id: i, text: longText }),
 };
 
 const weigh: Readonly<Record<Kind, (value: unknown) => number>> = {
@@ -35,6 +42,8 @@ const weigh: Readonly<Record<Kind, (value: unknown) => number>> = {
   words: (value) => (value as string).length,
   pairs: (value) => (value as readonly [string, number])[0].length + 1,
   numbers: (value) => value as number,
+  short: (value) => (value as string).length,
+  long: (value) => (value as { readonly text: string }).text.length,
 };
 
 export function makerOf(kind: Kind): (i: number) => unknown {

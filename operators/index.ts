@@ -5,8 +5,10 @@
  */
 
 import * as rx from 'rxjs';
+import * as batching from './batch.js';
 import { countKernel } from './count.js';
 import * as byKeyCount from './countByKey.js';
+import * as debatching from './debatch.js';
 import { filterKernel } from './filter.js';
 import { ignoreElementsKernel } from './ignoreElements.js';
 import { define } from './lowered.js';
@@ -70,6 +72,42 @@ export const countByKey: typeof byKeyCount.countByKey = define(
   byKeyCount.countByKey,
   keyScoped('countByKey'),
   byKeyCount.countByKeyKernel,
+);
+
+/**
+ * Emits values as arrays, by the rule by which exchanges batch: when there are `size` of them, when the oldest is `flushMs` old,
+ * when the stream ends. `idle` is off unless asked for; `bytes` is refused, for values have none here. A batch is never empty,
+ * and holds what came before an error. Where batches begin means nothing, so each executor makes its own; the key is lost.
+ * Given a `scheduler`, time is its time.
+ *
+ * ```text
+ *     --a--b--c-------d------|
+ *     batch({ size: 3, flushMs: 20 })        x = [a,b,c], full; y = [d], at the end
+ *     --------x--------------(y|)
+ *     batch({ size: 3, flushMs: 4 })         x = [a,b], y = [c], z = [d], 4 ms after their first values
+ *     ------x-----y-------z--|
+ * ```
+ *
+ * @throws ERR_OPTION for what is no batch
+ */
+export const batch: typeof batching.batch = define(
+  batching.batch,
+  valueScoped('batch', { timed: true, holds: true }),
+  batching.batchLowering,
+);
+/**
+ * Emits the values of arrays, one by one, in order: what batch() has put together. What is no array passes as it is (C-183).
+ *
+ * ```text
+ *     --[a,b]----[c]--|
+ *     debatch()
+ *     --(ab)-----c----|
+ * ```
+ */
+export const debatch: typeof debatching.debatch = define(
+  debatching.debatch,
+  valueScoped('debatch'),
+  debatching.debatchKernel,
 );
 
 // RxJS: each has the documentation, the type and, on an ordinary Observable, the behaviour of the operator it stands for.

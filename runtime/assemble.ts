@@ -68,7 +68,7 @@ export function assembleExecutor(
   const outlets = order.outlets.map((outlet) => outlet.exchange);
   const options = { index: order.index, strict: wiring.strict };
   const program = logic.program(order.segment, outlets, executor, options);
-  const input = logic.feed(order.segment, () => site.pump.nudge(executor)) ?? inboxOf(order, logic, executor, site);
+  const input = logic.feed(order.segment, () => site.pump.nudge(executor)) ?? inboxOf(wiring, order, logic, executor, site);
   executor.start(program, input);
   return executor;
 }
@@ -78,11 +78,18 @@ export function outboxOf(wiring: Wiring, order: ExecutorOrder, logic: Logic, sit
   return new Outbox(outlets, wiring.maxParkedBytes);
 }
 
-export function inboxOf(order: Pick<ExecutorOrder, 'inputs'>, logic: Logic, executor: Executor, site: Site): Input {
+export function inboxOf(
+  wiring: Wiring,
+  order: Pick<ExecutorOrder, 'inputs'>,
+  logic: Logic,
+  executor: Executor,
+  site: Site,
+): Input {
   const channels = order.inputs.map(({ exchange, channel }) => ({
     reader: site.reader(channel),
     decoder: logic.codec(exchange).decoder(),
     generation: channel.generation,
+    counters: site.countersOf(wiring, channel.channel, channel.id),
   }));
   return new Inbox(channels, (fault) => executor.receive(fault));
 }

@@ -57,7 +57,7 @@ export function receivingExecutor(
     within: sink.within,
     onFault,
   });
-  executor.start(new HandOver(sink), inboxOf(order, logic, executor, site));
+  executor.start(new HandOver(sink), inboxOf(wiring, order, logic, executor, site));
   return executor;
 }
 

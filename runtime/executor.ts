@@ -85,6 +85,10 @@ export class Executor implements ProgramHost {
     this.#options.wake();
   }
 
+  starved(): void {
+    if (!this.#stopped) this.#outbox.starved();
+  }
+
   // Order: whoever sees the end sees the counts of what came before it.
   end(outlet: number): void {
     this.#publish();

@@ -10,12 +10,14 @@ import { decodeFault } from './faultFrame.js';
 import { type Header, headerBytes, kinds, lastPart, readHeader } from './frame.js';
 import { type Input, none } from './input.js';
 import { memoryOf } from './memory.js';
+import type { ChannelCounters } from './metrics.js';
 import type { Decoder } from './payload.js';
 
 export interface InboxChannel {
   readonly reader: ChannelReader;
   readonly decoder: Decoder;
   readonly generation: number;
+  readonly counters: Pick<ChannelCounters, 'received'>;
 }
 
 interface Lane extends InboxChannel {
@@ -64,13 +66,14 @@ export class Inbox implements Input {
     let count = this.#values.length - this.#at;
     this.#values = [];
     this.#at = 0;
-    for (const { reader, parts } of this.#lanes) {
+    for (const lane of this.#lanes) {
+      const { reader, parts } = lane;
       parts.length = 0;
       for (let frame = reader.next(); frame !== undefined; frame = reader.next()) {
         const { kind, flags, count: values } = headerOf(frame);
         // A frame that travels in pieces holds a single value.
         count += kind === kinds.part ? flags & lastPart : values;
-        reader.release();
+        release(lane, frame);
       }
     }
     return count;
@@ -109,11 +112,11 @@ export class Inbox implements Input {
     }
     if (header.kind === kinds.data) {
       this.#unpack(lane.decoder, payload, header);
-      lane.reader.release();
+      release(lane, frame);
       return true;
     }
     const copy = payload.slice();
-    lane.reader.release();
+    release(lane, frame);
     if (header.kind === kinds.error) this.#onFault(decodeFault(copy));
     else this.#takePart(lane, copy, (header.flags & lastPart) !== 0);
     return true;
@@ -135,6 +138,11 @@ export class Inbox implements Input {
     if (header.kind === kinds.error) this.#onFault(decodeFault(payload));
     else this.#unpack(lane.decoder, payload, header);
   }
+}
+
+function release({ reader, counters }: Lane, frame: Uint8Array): void {
+  counters.received(frame.byteLength);
+  reader.release();
 }
 
 function headerOf(frame: Uint8Array): Header {

@@ -3,7 +3,7 @@
  * Owns the layout and the reading of it into what `run.metrics()` returns.
  *
  *   executors   [ in out discarded parkedBytes restarts ] × executors
- *   channels    [ values frames bytes dropped fill, then one count per flush reason ] × channels
+ *   channels    [ values frames bytes dropped fill bytesRead, then one count per flush reason ] × channels
  *
  * Float64 words, aligned, so a reader sees a whole number; counts are exact up to 2^53.
  */
@@ -12,7 +12,9 @@ export const flushReasons = ['size', 'bytes', 'age', 'idle', 'asleep', 'starved'
 export type FlushReason = (typeof flushReasons)[number];
 
 const executorWords = 5;
-const channelWords = 5 + flushReasons.length;
+/** Words before the counts per flush reason. */
+const plainWords = 6;
+const channelWords = plainWords + flushReasons.length;
 
 export interface ExecutorMetrics {
   /** `segment/index`. */
@@ -32,7 +34,10 @@ export interface ChannelMetrics {
   readonly id: string;
   readonly values: number;
   readonly frames: number;
+  /** Sent, headers among them. */
   readonly bytes: number;
+  /** Read by the consumer. */
+  readonly bytesRead: number;
   /** Values emitted when the consumer wanted no more. */
   readonly dropped: number;
   /** Bytes written and not yet read, when last sent. */
@@ -87,11 +92,16 @@ export class ChannelCounters {
     this.#add(1, frames);
     this.#add(2, bytes);
     words[4] = fill;
-    this.#add(5 + flushReasons.indexOf(reason), 1);
+    this.#add(plainWords + flushReasons.indexOf(reason), 1);
   }
 
   dropped(values: number): void {
     this.#add(3, values);
+  }
+
+  /** By the consumer, the only one to write this word. */
+  received(bytes: number): void {
+    this.#add(5, bytes);
   }
 
   #add(word: number, by: number): void {
@@ -114,10 +124,10 @@ export function readExecutor(memory: SharedArrayBuffer, executor: number, id: st
 
 export function readChannel(memory: SharedArrayBuffer, executors: number, channel: number, id: string): ChannelMetrics {
   const words = new Float64Array(memory, (executors * executorWords + channel * channelWords) * 8, channelWords);
-  const [values = 0, frames = 0, bytes = 0, dropped = 0, fill = 0] = words;
-  const flushes = Object.fromEntries(flushReasons.map((reason, i) => [reason, words[5 + i] ?? 0])) as Record<
+  const [values = 0, frames = 0, bytes = 0, dropped = 0, fill = 0, bytesRead = 0] = words;
+  const flushes = Object.fromEntries(flushReasons.map((reason, i) => [reason, words[plainWords + i] ?? 0])) as Record<
     FlushReason,
     number
   >;
-  return { id, values, frames, bytes, dropped, fill, flushes };
+  return { id, values, frames, bytes, bytesRead, dropped, fill, flushes };
 }

@@ -110,6 +110,11 @@ export class Outbox {
     for (const target of this.#targets) target.flush(reason);
   }
 
+  /** No value can come before those that wait here have left: they leave now. */
+  starved(): void {
+    this.flush('starved');
+  }
+
   /** The outlet has all its values. */
   end(outlet: number): void {
     this.#endOutlet(this.#outlets[outlet] as Outlet, 'end');
@@ -155,12 +160,13 @@ export class Outbox {
     for (const target of outlet.targets) target.end(reason);
   }
 
-  #emitter({ route, discard }: OutletOptions, outlet: Outlet): Emit {
+  // Decided here, once: which way values of this outlet go.
+  #emitter({ route, discard, targets }: OutletOptions, outlet: Outlet): Emit {
     if (discard !== undefined) return () => discard.dropped(1);
-    const takes = outlet.targets.map((target) => (value: unknown) => {
-      // A step that cannot be suspended learns here that nobody wants more.
-      if (!target.add(value, this.#nowMs)) this.#closeIfFinished(outlet);
-    });
+    const alone = targets.every(({ rule }) => rule.size === 1);
+    const takes = outlet.targets.map((target) =>
+      alone ? this.#takeAlone(target, outlet) : this.#take(target, outlet),
+    );
     const emit = emitterOf({ ...route, targets: takes });
     return (value) => {
       if (this.#stopped) return;
@@ -168,6 +174,19 @@ export class Outbox {
       if (this.#parkedBytes > this.#maxParkedBytes) throw this.#burst();
       emit(value);
       this.emitted++;
+    };
+  }
+
+  // A step that cannot be suspended learns by these two that nobody wants more.
+  #take(target: Target, outlet: Outlet): (value: unknown) => void {
+    return (value) => {
+      if (!target.add(value, this.#nowMs)) this.#closeIfFinished(outlet);
+    };
+  }
+
+  #takeAlone(target: Target, outlet: Outlet): (value: unknown) => void {
+    return (value) => {
+      if (!target.addAlone(value)) this.#closeIfFinished(outlet);
     };
   }
 

@@ -12,6 +12,8 @@ export interface ProgramHost {
   readonly room: boolean;
   /** There is something to do outside a call of the executor. */
   wake(): void;
+  /** The source can give nothing more until what was emitted is through: batches leave as they are. */
+  starved(): void;
   /** One function per outlet, decided when lowering. It throws what routing or encoding throws. */
   readonly emit: readonly ((value: unknown) => void)[];
   /** The outlet has all its values. */

@@ -6,6 +6,7 @@
 
 import type { BatchRule } from './batch.js';
 import type { ChannelWriter } from './channel.js';
+import { Filling } from './filling.js';
 import { headerBytes, type Kind, kinds, lastPart, writeHeader } from './frame.js';
 import { memoryOf } from './memory.js';
 import type { ChannelCounters, FlushReason } from './metrics.js';
@@ -29,6 +30,8 @@ interface Parked {
   readonly count: number;
   /** Where the next piece begins, of a frame too long for the ring. */
   sent: number;
+  /** Bytes that its pieces have taken so far, their headers among them. */
+  taken: number;
 }
 
 export class Target {
@@ -41,10 +44,7 @@ export class Target {
   #parkedFrom = 0;
   /** Longest frame of a batch; longer ones hold a single value. */
   readonly #maxPayload: number;
-  readonly #size: number;
-  /** Values of the open batch. */
-  #count = 0;
-  #openedMs = 0;
+  readonly #filling: Filling;
   #firstId = 0;
   #ending = false;
   #ended = false;
@@ -54,13 +54,13 @@ export class Target {
     this.#writer = options.writer;
     this.#encoder = options.codec.encoder();
     this.#rule = options.rule;
-    this.#size = options.rule.size;
+    this.#filling = new Filling(options.rule);
     this.#maxPayload = Math.min(options.rule.bytes, (options.writer.maxFrame >> 2) - headerBytes);
   }
 
   /** Values wait in the batch. */
   get open(): boolean {
-    return this.#count > 0;
+    return this.#filling.count > 0;
   }
 
   /** Frames are parked. */
@@ -80,7 +80,7 @@ export class Target {
 
   /** When the oldest value must leave; Infinity without an open batch. */
   get deadlineMs(): number {
-    return this.#count === 0 ? Number.POSITIVE_INFINITY : this.#openedMs + this.#rule.flushMs;
+    return this.#filling.deadlineMs;
   }
 
   /**
@@ -88,44 +88,54 @@ export class Target {
    * Throws ERR_VALUE.
    */
   add(value: unknown, nowMs: number): boolean {
-    if (this.#count === 0) {
-      if (this.#writer.finished) {
-        this.#options.counters.dropped(1);
-        return false;
-      }
-      this.#openedMs = nowMs;
-    }
+    const filling = this.#filling;
+    if (filling.count === 0 && this.#writer.finished) return this.#drop();
     const bytes = this.#encoder.add(value);
-    if (++this.#count < this.#size && bytes < this.#maxPayload) return true;
-    this.flush(this.#count < this.#size ? 'bytes' : 'size');
+    const full = filling.add(nowMs);
+    if (!full && bytes < this.#maxPayload) return true;
+    this.flush(full ? 'size' : 'bytes');
     return !this.#writer.finished;
+  }
+
+  /** As `add`, for a batch of one: there is no open batch, no deadline, nothing to flush. */
+  addAlone(value: unknown): boolean {
+    if (this.#writer.finished) return this.#drop();
+    this.#encoder.add(value);
+    this.#sendBatch(0, 1, 'size');
+    this.#encoder.clear();
+    return true;
+  }
+
+  #drop(): false {
+    this.#options.counters.dropped(1);
+    return false;
   }
 
   /** Sends what has come of age. */
   flushDue(nowMs: number): void {
-    if (this.#count > 0 && nowMs >= this.deadlineMs) this.flush('age');
+    if (nowMs >= this.#filling.deadlineMs) this.flush('age');
   }
 
   /** Sends what there is because its reader sleeps. Asked between slices: per value it would wake the reader for each one. */
   flushAsleep(): void {
-    if (!this.#rule.idle || this.#count === 0 || this.#waiting) return;
+    if (!this.#rule.idle || this.#filling.count === 0 || this.#waiting) return;
     if (this.#writer.readerAsleep) this.flush('asleep');
   }
 
   /** Sends what there is because the executor has nothing more to do. Says whether anything was sent. */
   flushIdle(): boolean {
-    if (!this.#rule.idle || this.#count === 0) return false;
+    if (!this.#rule.idle || this.#filling.count === 0) return false;
     this.flush('idle');
     return true;
   }
 
   flush(reason: FlushReason): void {
-    const count = this.#count;
+    const { count } = this.#filling;
     if (count === 0) return;
     if (this.#writer.finished) this.#options.counters.dropped(count);
     else this.#sendBatch(0, count, reason);
     this.#encoder.clear();
-    this.#count = 0;
+    this.#filling.left(reason);
   }
 
   /** Appends a frame of another kind, such as an error, behind what was emitted. */
@@ -193,7 +203,7 @@ export class Target {
     });
     frame.set(payload, headerBytes);
     this.#firstId = (this.#firstId + count) >>> 0;
-    if (room === undefined) this.#sendLater({ bytes: frame, reason, count, sent: 0 });
+    if (room === undefined) this.#sendLater({ bytes: frame, reason, count, sent: 0, taken: 0 });
     else this.#commit(bytes, count, reason);
   }
 
@@ -248,7 +258,8 @@ export class Target {
     writeHeader(memoryOf(room.buffer).view, room.byteOffset, header);
     room.set(bytes.subarray(entry.sent, entry.sent + length), headerBytes);
     entry.sent += length;
-    if (flags === lastPart) this.#tally(bytes.length, entry.count, entry.reason);
+    entry.taken += headerBytes + length;
+    if (flags === lastPart) this.#tally(entry.taken, entry.count, entry.reason);
     this.#writer.commit(headerBytes + length);
     return true;
   }

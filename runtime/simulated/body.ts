@@ -9,6 +9,7 @@ import { type Bell, type ChannelReader, type ChannelWriter, ringReader, ringWrit
 import type { Logic } from '../logic.js';
 import type { ChannelCounters, FlushReason } from '../metrics.js';
 import type { ChannelOrder } from '../order.js';
+import type { ProgramHost } from '../program.js';
 import { CutReader, CutWriter, HeardCounters } from './channelEnds.js';
 import type { Mishap } from './mishap.js';
 import { CutInput, CutProgram } from './programs.js';
@@ -65,7 +66,7 @@ export class Body {
       codec: (exchange) => logic.codec(exchange),
       program: (segment, outlets, host, options) => {
         const program = logic.program(segment, outlets, host, options);
-        const cut = new CutProgram(program, idOf(segment, options.index), this);
+        const cut = new CutProgram(program, host, idOf(segment, options.index), this);
         this.programs.push(cut);
         return cut;
       },
@@ -79,21 +80,23 @@ export class Body {
   }
 
   /** What comes true for this executor now; each does once. */
-  befall(executor: string, taken: number, when: 'in the value' | 'between values'): void {
+  befall(executor: string, taken: number, when: 'in the value' | 'between values', host: ProgramHost): void {
     const { mishaps } = this.options;
     for (const mishap of mishaps) {
       const due = mishap.atValue === taken && (mishap.executor ?? executor) === executor;
       if (!due || (mishap.kind === 'slow') !== (when === 'in the value')) continue;
       mishaps.delete(mishap);
-      this.#befall(mishap, executor);
+      this.#befall(mishap, executor, host);
     }
   }
 
-  #befall({ kind, forMs }: Mishap, executor: string): void {
+  #befall({ kind, forMs }: Mishap, executor: string, host: ProgramHost): void {
     const { world, lane, look, die } = this.options;
-    world.note(lane.name, `${kind} befalls ${executor}${kind === 'die' ? '' : `, ${forMs} ms`}`);
+    world.note(lane.name, `${kind} befalls ${executor}${kind === 'die' || kind === 'starve' ? '' : `, ${forMs} ms`}`);
     if (kind === 'die') {
       die(`${executor} was made to die`);
+    } else if (kind === 'starve') {
+      host.starved();
     } else if (kind === 'slow') {
       world.spend(forMs);
     } else if (kind === 'pause') {

@@ -4,7 +4,7 @@
  */
 
 import { type Input, none } from '../input.js';
-import type { Program } from '../program.js';
+import type { Program, ProgramHost } from '../program.js';
 import type { Body } from './body.js';
 
 export class CutProgram implements Program {
@@ -12,26 +12,30 @@ export class CutProgram implements Program {
   #completed = false;
   #stopped = false;
   readonly #program: Program;
+  readonly #host: ProgramHost;
   readonly #body: Body;
   #taken = 0;
 
-  constructor(program: Program, id: string, body: Body) {
+  constructor(program: Program, host: ProgramHost, id: string, body: Body) {
     this.#program = program;
+    this.#host = host;
     this.id = id;
     this.#body = body;
   }
 
   start(): void {
     this.#program.start();
-    this.#body.befall(this.id, 0, 'between values');
+    this.#body.befall(this.id, 0, 'between values', this.#host);
   }
 
   next(value: unknown): void {
     if (this.#body.dead) return;
     this.#taken++;
-    this.#body.befall(this.id, this.#taken, 'in the value');
+    this.#body.befall(this.id, this.#taken, 'in the value', this.#host);
     this.#program.next(value);
-    this.#body.befall(this.id, this.#taken, 'between values');
+    this.#body.befall(this.id, this.#taken, 'between values', this.#host);
+    const { random, weather } = this.#body.options.world;
+    if (random.chance(weather.starvedChance)) this.#host.starved();
   }
 
   complete(): void {

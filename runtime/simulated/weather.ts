@@ -19,6 +19,8 @@ export interface Weather {
   readonly pauseMs: number;
   /** A ring with room is said to be full with this chance; the writer is told to look again later. */
   readonly fullChance: number;
+  /** After a value no further one can come before what waits in batches has left, with this chance. */
+  readonly starvedChance: number;
   readonly ringBytes: number;
   /** Where the counts of rings begin; they wrap soon. */
   readonly ringStart: number;
@@ -35,6 +37,7 @@ const calm: Weather = {
   pauseChance: 0,
   pauseMs: 0,
   fullChance: 0,
+  starvedChance: 0,
   ringBytes: 64 * 1024,
   ringStart: 0,
   cores: 1,
@@ -51,6 +54,7 @@ export function weatherOf(seed: number, random: Random): Weather {
     pauseChance: random.of([0, 0, 0.05, 0.2]),
     pauseMs: random.of([1, 10, 50]),
     fullChance: random.of([0, 0, 0.1, 0.5]),
+    starvedChance: random.of([0, 0, 0.05]),
     ringBytes: random.of([512, 512, 1024, 4096, 64 * 1024]),
     ringStart: 2 ** 32 - 16 * random.below(64),
     cores: random.of([1, 64]),

@@ -2,7 +2,7 @@
  * `--batch`: one shape for all exchanges, or for the one that is named.
  * Owns how a batch is written on a command line.
  *
- *   100    size=100,flushMs=20    words:1    words:size=1,idle=false
+ *   100    auto    size=100,flushMs=20    size=auto,latencyMs=5    words:1    words:size=1,idle=false
  */
 
 import { type Batch, checkBatch } from '../../runtime/batch.js';
@@ -32,10 +32,11 @@ function checked(spec: string, shape: string): Batch {
 
 function shapeOf(spec: string, shape: string): unknown {
   if (/^\d+$/.test(shape)) return Number(shape);
+  if (shape === 'auto') return shape;
   const parts = shape.split(',').map((part) => /^(\w+)=(.+)$/.exec(part));
   if (parts.some((part) => part === null)) {
     throw new UsageError(
-      `--batch must be a number of values, or size=…,bytes=…,flushMs=…,idle=…, got ${JSON.stringify(spec)}`,
+      `--batch must be a number of values, auto, or size=…,bytes=…,flushMs=…,latencyMs=…,idle=…, got ${JSON.stringify(spec)}`,
     );
   }
   return Object.fromEntries(parts.map((part) => [part?.[1] ?? '', literal(part?.[2] ?? '')]));

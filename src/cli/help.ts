@@ -24,7 +24,7 @@ Runs a topology over the lines of a file or of stdin, or a source, and prints it
   --stream <name>               of several outputs only this one
   --threads <n>                 at most so many threads; 0: all in this one
   --args <json>                 the args of the topology
-  --batch <spec>                100, or size=100,bytes=32768,flushMs=5,idle=true; <name>:<spec> for one exchange; repeatable
+  --batch <spec>                100, auto or size=100,bytes=32768,flushMs=5,idle=true; <name>:<spec> for one; repeatable
   --quiet                       no summary, no progress
 
 A TypeScript module is run by tsx of your project, on a Node that does not strip types.

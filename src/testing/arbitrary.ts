@@ -73,7 +73,8 @@ function batches(fc: FastCheck): Arbitrary<Batch> {
     },
     { requiredKeys: [] },
   );
-  return fc.oneof({ withCrossShrink: true }, size, parts);
+  const auto = fc.constantFrom<Batch>('auto', { size: 'auto', latencyMs: 2 }, { size: 'auto', idle: false });
+  return fc.oneof({ withCrossShrink: true }, size, parts, auto);
 }
 
 function faults(fc: FastCheck, executors: readonly string[]): Arbitrary<readonly Fault[]> {
@@ -92,6 +93,7 @@ function faults(fc: FastCheck, executors: readonly string[]): Arbitrary<readonly
       fc.record({ kind: kind(name), executor, atValue, forMs }),
     ),
     fc.record({ kind: kind('die'), executor, atValue }),
+    fc.record({ kind: kind('starve'), executor, atValue }),
   ];
   return fc.array(fc.oneof(...inside, ...ends), { maxLength: 3 });
 }

@@ -11,6 +11,7 @@
  * - `slow`: the step that handles value number `atValue` takes `forMs`, in which the other threads do nothing either.
  * - `full`: after `atValue` values the channels that leave the executor have no room for `forMs`.
  * - `lateDoorbell`: from value number `atValue` on, the executor's thread hears that there is something to do `forMs` late.
+ * - `starve`: after `atValue` values nothing more can come to the executor before what waits in its open batches has left.
  * - `sourceStall`: the input stands still for `forMs` after `atValue` values.
  * - `subscriberThrows`: the subscriber throws at output value number `atValue`.
  * - `unsubscribe`: the subscriber leaves after `atValue` output values.
@@ -26,6 +27,7 @@ export interface Fault {
     | 'slow'
     | 'full'
     | 'lateDoorbell'
+    | 'starve'
     | 'sourceStall'
     | 'subscriberThrows'
     | 'unsubscribe';

@@ -24,6 +24,7 @@ const kinds = {
   slow: 'executor',
   full: 'executor',
   lateDoorbell: 'executor',
+  starve: 'executor',
   sourceStall: 'source',
   subscriberThrows: 'subscriber',
   unsubscribe: 'subscriber',

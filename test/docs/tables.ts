@@ -53,13 +53,14 @@ export const tables: Readonly<Record<string, () => string>> = {
     table(
       ['option', 'default', 'where'],
       [
-        ['`size`', `${defaultBatch.size} values`, '`batch`'],
+        ['`size`', `${defaultBatch.size} values; \`'auto'\`: as many as come in time`, '`batch`'],
         ['`bytes`', `${defaultBatch.bytes / 1024} KiB, at most a sixteenth of the ring`, '`batch`'],
         [
           '`flushMs`',
           `${defaultBatch.flushMs} ms; 0: at the end of the slice, `.concat('`Infinity`: never by age'),
           '`batch`',
         ],
+        ['`latencyMs`', "`Infinity`; how old a value may become in a batch of size `'auto'`", '`batch`'],
         ['`idle`', `${defaultBatch.idle}: leave when there is nothing more to do, or the reader sleeps`, '`batch`'],
         ['`parallelism`', '1', 'every cut but `gather`'],
         ['`threads`', 'as many as the run has executors, at most those of the runtime; 0: the calling thread', 'run'],

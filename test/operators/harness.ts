@@ -149,6 +149,7 @@ export class Bench {
         return bench.room;
       },
       wake: () => bench.step(),
+      starved: () => {},
       emit: outlets.map((out) => (value) => {
         if (bench.#stopped) return;
         bench.log.push({ at: now(), out, next: value });

@@ -4,14 +4,16 @@ import { codecOf } from '../../runtime/codec.js';
 import type { Fault } from '../../runtime/fault.js';
 import { Inbox } from '../../runtime/inbox.js';
 import { none } from '../../runtime/input.js';
+import { ChannelCounters, createCounters } from '../../runtime/metrics.js';
 import { dataFrame, errorFrame, FakeReader, inParts } from './fixtures/channels.js';
 
 const generation = 1;
 
 function inboxOf(readers: readonly FakeReader[], onFault: (fault: Fault) => void = () => {}): Inbox {
   const decoder = codecOf().decoder();
+  const counters = new ChannelCounters(createCounters(0, 1), 0, 0);
   return new Inbox(
-    readers.map((reader) => ({ reader, decoder, generation })),
+    readers.map((reader) => ({ reader, decoder, generation, counters })),
     onFault,
   );
 }

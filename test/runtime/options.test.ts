@@ -43,7 +43,15 @@ describe('names', () => {
 
 describe('batch', () => {
   test('is a number of values or its parts', () => {
-    const right = [1, 2 ** 31 - 1, {}, { size: 1, bytes: 1, flushMs: 0, idle: false }, { flushMs: Infinity }];
+    const right = [
+      1,
+      2 ** 31 - 1,
+      {},
+      { size: 1, bytes: 1, flushMs: 0, idle: false },
+      { flushMs: Infinity },
+      'auto',
+      { size: 'auto', latencyMs: 0.5 },
+    ];
     for (const batch of right) expect(checkBatch(batch, 'batch')).toEqual(batch);
   });
 
@@ -52,12 +60,12 @@ describe('batch', () => {
     [1.5, 'got 1.5'],
     [Number.NaN, 'got NaN'],
     [Number.POSITIVE_INFINITY, 'got Infinity'],
-    ['100', 'batch must be a number of values or { size, bytes, flushMs, idle }, got "100"'],
-    ['auto', 'got "auto"'],
+    ['100', 'batch must be a number of values, \'auto\' or { size, bytes, flushMs, latencyMs, idle }, got "100"'],
+    ['Auto', 'got "Auto"'],
     [null, 'got null'],
-    [[], 'batch must be a number of values or { size, bytes, flushMs, idle }, got an array of 0'],
+    [[], 'got an array of 0'],
     [{ size: 0 }, 'batch.size must be'],
-    [{ size: '1' }, 'batch.size must be'],
+    [{ size: '1' }, 'batch.size must be a whole number of values, at least 1, or \'auto\', got "1"'],
     [{ bytes: 0 }, 'batch.bytes must be a whole number from 1 to 1048576, got 0'],
     [{ bytes: 2 ** 20 + 1 }, 'batch.bytes must be'],
     [{ flushMs: -1 }, 'batch.flushMs must be milliseconds from 0 to 2147483647, or Infinity, got -1'],
@@ -66,13 +74,20 @@ describe('batch', () => {
     [{ idle: 1 }, 'batch.idle must be true or false, got 1'],
     [{ flush: 5 }, 'batch has no option "flush"'],
     [{ byte: 5 }, 'did you mean bytes?'],
-    [{ latencyMs: 5 }, 'batch has no option "latencyMs"'],
-  ])('%j is refused', (batch, message) => {
+    [{ latencyMs: 5 }, "batch.latencyMs goes with size: 'auto', which it bounds"],
+    [{ size: 100, latencyMs: 5 }, "batch.latencyMs goes with size: 'auto'"],
+    [
+      { size: 'auto', latencyMs: 0 },
+      'batch.latencyMs must be milliseconds above 0, up to 2147483647, or Infinity, got 0',
+    ],
+    [{ size: 'auto', latencyMs: 2 ** 31 }, 'batch.latencyMs must be'],
+  ])('%j is refused (C-191)', (batch, message) => {
     expect(() => checkBatch(batch, 'batch')).toThrow(refused(message));
   });
 
-  test('the first shape says most, part by part; the defaults say the rest', () => {
-    expect(resolveBatch()).toEqual({ size: 100, bytes: 32 * 1024, flushMs: 5, idle: true });
+  test('the first shape says most, part by part; the defaults say the rest (C-186)', () => {
+    expect(resolveBatch()).toEqual({ size: 100, bytes: 32 * 1024, flushMs: 5, latencyMs: Infinity, idle: true });
+    expect(resolveBatch('auto', { size: 7, idle: false })).toEqual({ ...defaultBatch, size: 'auto', idle: false });
     expect(resolveBatch(7)).toEqual({ ...defaultBatch, size: 7 });
     expect(resolveBatch({ size: 1 }, 7, { size: 9, idle: false })).toEqual({ ...defaultBatch, size: 1, idle: false });
     expect(resolveBatch(undefined, { bytes: 9 }, 5)).toEqual({ ...defaultBatch, size: 5, bytes: 9 });

@@ -44,6 +44,7 @@ describe('outbox', () => {
       size: fc.integer({ min: 1, max: 4 }),
       bytes: fc.integer({ min: 1, max: 200 }),
       flushMs: fc.constant(Number.POSITIVE_INFINITY),
+      latencyMs: fc.constant(Number.POSITIVE_INFINITY),
       idle: fc.boolean(),
     });
     fc.assert(

@@ -245,7 +245,7 @@ describe('pump', () => {
     expect(log.filter((line) => line === 'b idle')).toHaveLength(1);
   });
 
-  test('one timer stands for the earliest deadline of all executors', () => {
+  test('one timer stands for the earliest deadline of all executors, however many wait (C-210)', () => {
     const { clock, pump, workers } = benchOf(['a', 'b']);
     const [a, b] = workers as [Worker, Worker];
     for (const worker of workers) pump.add(worker);

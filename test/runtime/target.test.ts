@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type BatchRule, defaultBatch } from '../../runtime/batch.js';
 import { codecOf } from '../../runtime/codec.js';
+import { maxAutoSize } from '../../runtime/filling.js';
 import { headerBytes, kinds } from '../../runtime/frame.js';
 import { ChannelCounters, type ChannelMetrics, createCounters, readChannel } from '../../runtime/metrics.js';
 import { Target } from '../../runtime/target.js';
@@ -32,9 +33,10 @@ function benchOf(rule: Partial<BatchRule> = {}, writer: FakeWriter = new FakeWri
 }
 
 const rules: fc.Arbitrary<BatchRule> = fc.record({
-  size: fc.oneof(fc.constantFrom(1, 2, 100), fc.integer({ min: 1, max: 8 })),
+  size: fc.oneof(fc.constantFrom<number | 'auto'>(1, 2, 100, 'auto'), fc.integer({ min: 1, max: 8 })),
   bytes: fc.oneof(fc.constant(32 * 1024), fc.integer({ min: 1, max: 300 })),
   flushMs: fc.constantFrom(0, 3, 5, Number.POSITIVE_INFINITY),
+  latencyMs: fc.constantFrom(2, Number.POSITIVE_INFINITY),
   idle: fc.boolean(),
 });
 
@@ -59,6 +61,7 @@ function play({ target, writer, parked }: Bench, rule: BatchRule, calls: readonl
   const added: string[] = [];
   let nowMs = 1000;
   let openedMs = Number.POSITIVE_INFINITY;
+  const maxMs = Math.min(rule.flushMs, rule.latencyMs);
   const sentOrParked = () => target.deadlineMs === Number.POSITIVE_INFINITY;
   for (const step of calls) {
     if (step.do === 'add') {
@@ -71,7 +74,7 @@ function play({ target, writer, parked }: Bench, rule: BatchRule, calls: readonl
       nowMs += step.ms;
       target.flushDue(nowMs);
       // Law: what has come of age is not in the open batch any more.
-      expect(target.deadlineMs > nowMs || rule.flushMs === Number.POSITIVE_INFINITY).toBe(true);
+      expect(target.deadlineMs > nowMs || maxMs === Number.POSITIVE_INFINITY).toBe(true);
     } else if (step.do === 'room') writer.room = step.frames;
     else if (step.do === 'reader') {
       writer.readerAsleep = step.asleep;
@@ -80,7 +83,7 @@ function play({ target, writer, parked }: Bench, rule: BatchRule, calls: readonl
       const before = parked.bytes;
       expect(target.pump()).toBe(parked.bytes < before);
     } else if (step.do === 'idle') {
-      const open = rule.flushMs === Number.POSITIVE_INFINITY ? undefined : !sentOrParked();
+      const open = maxMs === Number.POSITIVE_INFINITY ? undefined : !sentOrParked();
       const sent = target.flushIdle();
       if (!rule.idle) expect(sent).toBe(false);
       else if (open !== undefined) expect(sent).toBe(open);
@@ -88,7 +91,7 @@ function play({ target, writer, parked }: Bench, rule: BatchRule, calls: readonl
       target.flush('explicit');
       expect(target.deadlineMs).toBe(Number.POSITIVE_INFINITY);
     }
-    if (!sentOrParked()) expect(target.deadlineMs).toBe(openedMs + rule.flushMs);
+    if (!sentOrParked()) expect(target.deadlineMs).toBe(openedMs + maxMs);
     expect(parked.bytes).toBeGreaterThanOrEqual(0);
     expect(target.ended).toBe(false);
     expect(writer.ended).toBe(false);
@@ -104,7 +107,7 @@ function settle({ target, writer, parked }: Bench): void {
 }
 
 describe('target', () => {
-  test('law: every value arrives once and in order, whatever the writer refuses; nothing is lost at the end', () => {
+  test('law: every value arrives once and in order, whatever the writer refuses; nothing is lost at the end (C-144, C-146)', () => {
     fc.assert(
       fc.property(rules, fc.array(call, { maxLength: 60 }), (rule, calls) => {
         const bench = benchOf(rule);
@@ -117,7 +120,7 @@ describe('target', () => {
     );
   });
 
-  test('law: no batch is above its size or its bytes; a larger single value travels alone', () => {
+  test('law: no batch is above its size or its bytes; a larger single value travels alone (C-205)', () => {
     fc.assert(
       fc.property(rules, fc.array(call, { maxLength: 60 }), (rule, calls) => {
         const bench = benchOf(rule);
@@ -127,10 +130,43 @@ describe('target', () => {
         const bound = Math.min(rule.bytes, (bench.writer.maxFrame >> 2) - headerBytes);
         for (const { values, bytes } of arrivals(bench.writer.frames)) {
           expect(values.length).toBeGreaterThan(0);
-          expect(values.length).toBeLessThanOrEqual(rule.size);
+          expect(values.length).toBeLessThanOrEqual(rule.size === 'auto' ? maxAutoSize : rule.size);
           if (values.length > 1) expect(bytes).toBeLessThanOrEqual(bound);
         }
         for (const frame of bench.writer.frames) expect(frame.length).toBeLessThanOrEqual(bench.writer.maxFrame);
+      }),
+    );
+  });
+
+  test('law: a batch of one by its own path makes the frames of the general one', () => {
+    const values = fc.array(
+      fc.oneof(
+        fc.nat(3000).map((length) => 'x'.repeat(length)),
+        fc.nat(),
+        fc.nat().map((n) => ({ n })),
+      ),
+      {
+        maxLength: 30,
+      },
+    );
+    fc.assert(
+      fc.property(values, fc.array(fc.nat(3)), (values, rooms) => {
+        const [general, alone] = [benchOf({ size: 1 }), benchOf({ size: 1 })];
+        for (const [i, value] of values.entries()) {
+          for (const { writer, target } of [general, alone]) {
+            writer.room = rooms[i] ?? Number.POSITIVE_INFINITY;
+            target.pump();
+          }
+          expect(alone.target.addAlone(value)).toBe(general.target.add(value, i));
+          expect([alone.target.open, alone.target.deadlineMs]).toEqual([false, Number.POSITIVE_INFINITY]);
+          expect(alone.parked.bytes).toBe(general.parked.bytes);
+        }
+        for (const bench of [general, alone]) {
+          bench.target.end('end');
+          settle(bench);
+        }
+        expect(alone.writer.frames).toEqual(general.writer.frames);
+        expect(alone.counts()).toEqual(general.counts());
       }),
     );
   });
@@ -163,7 +199,7 @@ describe('target', () => {
         settle(bench);
         const frames = arrivals(bench.writer.frames);
         const { flushes, ...counts } = bench.counts();
-        const bytes = frames.reduce((sum, frame) => sum + frame.bytes + headerBytes, 0);
+        const bytes = bench.writer.frames.reduce((sum, frame) => sum + frame.length, 0);
         expect(counts).toMatchObject({ values: added.length, frames: frames.length, bytes, dropped: 0 });
         expect(Object.values(flushes).reduce((sum, count) => sum + count, 0)).toBe(frames.length);
       }),

@@ -24,7 +24,7 @@ function passed(deed: Deed, ns: readonly number[]): { readonly out: readonly num
 }
 
 /** Whether batches wait for no company. */
-const prompt = (batch: Batch): boolean => typeof batch === 'number' || batch.idle !== false;
+const prompt = (batch: Batch): boolean => typeof batch !== 'object' || batch.idle !== false;
 
 const numbers = (list: readonly Item[]): number[] => list.map(({ n }) => n);
 

@@ -150,8 +150,8 @@ describe('cuts, simulated', { timeout: 300_000 }, () => {
             expect([id, own.reduce((sum, { count }) => sum + count, 0)]).toEqual([id, values]);
             expect([id, own.length]).toEqual([id, frames]);
             const batch = id.startsWith('s0:') ? a.batch! : id.startsWith('s1:') ? b.batch! : 100;
-            const { size = 100 } = typeof batch === 'number' ? { size: batch } : batch;
-            for (const { count } of own) expect(count).toBeLessThanOrEqual(size);
+            const { size = 100 } = typeof batch === 'object' ? batch : { size: batch };
+            for (const { count } of own) expect(count).toBeLessThanOrEqual(Number(size));
           }
           for (const { id, in: taken } of executors) {
             const arrived = channels.filter((channel) => channel.id.endsWith(`->${id}`));

@@ -96,6 +96,8 @@ const batches: fc.Arbitrary<Batch> = fc.constantFrom<Batch>(
   { bytes: 1 },
   { size: 1000, bytes: 200 },
   { size: 10, flushMs: 0 },
+  'auto',
+  { size: 'auto', latencyMs: 1, idle: false },
 );
 
 const items: fc.Arbitrary<Item[]> = fc

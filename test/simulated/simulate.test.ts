@@ -226,7 +226,7 @@ describe('options of simulate()', () => {
     [{ faults: 'die' }, 'ERR_OPTION: faults must be an array of faults, got "die"'],
     [
       { faults: [{ kind: 'dies' }] },
-      'ERR_OPTION: faults[0].kind must be one of die, pause, slow, full, lateDoorbell, sourceStall, subscriberThrows, unsubscribe, got "dies"',
+      'ERR_OPTION: faults[0].kind must be one of die, pause, slow, full, lateDoorbell, starve, sourceStall, subscriberThrows, unsubscribe, got "dies"',
     ],
     [
       { faults: [{ kind: 'die', at: 1 }] },

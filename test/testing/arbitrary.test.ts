@@ -69,7 +69,7 @@ describe('arbitrary', () => {
     const seen = (part: keyof (typeof rules)[number]): unknown[] =>
       [...new Set(rules.map((rule) => rule[part]))].sort();
     expect({ size: seen('size'), bytes: seen('bytes'), flushMs: seen('flushMs'), idle: seen('idle') }).toEqual({
-      size: [1, 100, 2, 3],
+      size: [1, 100, 2, 3, 'auto'],
       bytes: [1, 1024, 32768, 64],
       flushMs: [0, 1, 5, Number.POSITIVE_INFINITY],
       idle: [false, true],
@@ -81,7 +81,17 @@ describe('arbitrary', () => {
     const lists = drawn(all.faults);
     expect([...new Set(lists.map(({ length }) => length))].sort()).toEqual([0, 1, 2, 3]);
     const faults = lists.flat();
-    const kinds = ['die', 'full', 'lateDoorbell', 'pause', 'slow', 'sourceStall', 'subscriberThrows', 'unsubscribe'];
+    const kinds = [
+      'die',
+      'full',
+      'lateDoorbell',
+      'pause',
+      'slow',
+      'sourceStall',
+      'starve',
+      'subscriberThrows',
+      'unsubscribe',
+    ];
     expect([...new Set(faults.map(({ kind }) => kind))].sort()).toEqual(kinds);
     expect([...new Set(faults.map(({ executor }) => executor))].sort()).toEqual([...executors, undefined]);
     for (const { atValue = -1, forMs = 1 } of faults) {

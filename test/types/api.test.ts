@@ -264,7 +264,7 @@ describe('runs', () => {
 
 describe('the menu', () => {
   test('every operator has the type of the RxJS operator it stands for', () => {
-    type Ours = 'scanByKey' | 'reduceByKey' | 'countByKey' | 'perExecutor';
+    type Ours = 'scanByKey' | 'reduceByKey' | 'countByKey' | 'batch' | 'debatch' | 'perExecutor';
     type Menu = Omit<typeof menu, Ours>;
     type OfRx = Pick<typeof rx, keyof Menu & keyof typeof rx>;
     expectTypeOf<Exclude<keyof Menu, keyof typeof rx>>().toBeNever();

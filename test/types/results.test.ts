@@ -137,8 +137,8 @@ describe('unknown names are refused', () => {
       same({ threads: '2' });
       // @ts-expect-error batches by name, not a batch
       same({ batches: 100 });
-      // @ts-expect-error auto is not known yet
-      same({ batches: { default: 'auto' } });
+      // @ts-expect-error no such size
+      same({ batches: { default: 'automatic' } });
       // @ts-expect-error outputs is a list
       split({ outputs: 'a' });
       // @ts-expect-error of other names
@@ -162,8 +162,8 @@ describe('unknown names are refused', () => {
       gather({ parallelism: 2 });
       // @ts-expect-error not known yet
       spreadKey(by, { codec: 'int32' });
-      // @ts-expect-error not known yet
-      shuffle({ batch: { size: 'auto' } });
+      // @ts-expect-error no such size
+      shuffle({ batch: { size: 'automatic' } });
       // @ts-expect-error a codec has both directions
       shuffle({ codec: { name: 'half', encode: by } });
       // @ts-expect-error a selector is a function
