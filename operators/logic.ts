@@ -11,20 +11,23 @@ import { Flow, recordBuild } from './flow.js';
 import { graphOf, outputsOf } from './graph.js';
 import { planOf } from './planOf.js';
 import { SegmentProgram } from './program.js';
-import { callSite, Recording, siteIn } from './recording.js';
+import { callSite, Recording, type Sites, siteIn } from './recording.js';
 import { checkScopes } from './scope.js';
 
-/** Runs `build` on a recording and reads what it left. Throws every refusal of the plan. */
-export function logicOf(topology: string, build: (input: Observable<never>) => unknown): Logic {
+/**
+ * Runs `build` on a recording and reads what it left. Throws every refusal of the plan. `sites` are those of the same build with
+ * the same arguments, which is made once per executor; the first one fills them.
+ */
+export function logicOf(topology: string, build: (input: Observable<never>) => unknown, sites: Sites = []): Logic {
   try {
-    return read(topology, build);
+    return read(topology, build, sites);
   } catch (reason) {
     throw isMillraceError(reason) ? located(reason, { topology, at: siteIn(reason.stack) ?? callSite() }) : reason;
   }
 }
 
-function read(topology: string, build: (input: Observable<never>) => unknown): Logic {
-  const recording = new Recording();
+function read(topology: string, build: (input: Observable<never>) => unknown, sites: Sites): Logic {
+  const recording = new Recording(sites);
   const built = recordBuild(recording, build);
   // What an async build comes to is of no interest: it is refused, and its rejection would end the process.
   if (built instanceof Promise) built.catch(() => {});

@@ -65,10 +65,15 @@ export class Recording {
   perExecutor = false;
   /** Set when this recording is lowered in an executor: late binding of its flows. */
   connect: Connect | undefined;
-  #site: CallSite | undefined;
+  readonly #sites: Sites;
+  #site: Site | undefined;
+
+  constructor(sites: Sites = []) {
+    this.#sites = sites;
+  }
 
   add<N extends Node>(node: Omit<N, 'id' | 'at' | 'recording'>): N {
-    const site = this.#site ?? new CallSite();
+    const site = this.#nextSite();
     const full = {
       ...node,
       id: this.nodes.length,
@@ -84,12 +89,19 @@ export class Recording {
   /** One `pipe` call is one place, however many operators an operator is made of. */
   atSite<T>(run: () => T): T {
     if (this.#site !== undefined) return run();
-    this.#site = new CallSite();
+    this.#site = this.#nextSite();
     try {
       return run();
     } finally {
       this.#site = undefined;
     }
+  }
+
+  /** Of the node that is recorded next. */
+  #nextSite(): Site {
+    const site = this.#site ?? this.#sites[this.nodes.length] ?? new CallSite();
+    this.#sites[this.nodes.length] = site;
+    return site;
   }
 
   refuse(error: MillraceError): MillraceError {
@@ -124,19 +136,26 @@ const ours: readonly string[] = ['../', '../../'].flatMap((root) =>
 );
 const frame = /\(?((?:file:\/\/|node:|\/|[A-Za-z]:\\)[^()\n]*:\d+:\d+)\)?$/;
 
+/** Where a node was recorded. */
+export interface Site {
+  /** As `file:line:column`. */
+  readonly text: string;
+}
+/** Of all nodes of a build, by id. */
+export type Sites = Site[];
+
 /** The user's line that led here, read from the stack when somebody asks: to make text of a stack takes longer than to build. */
-class CallSite {
+class CallSite implements Site {
   #trace: Error | undefined;
   #text = '';
 
   constructor() {
     const limit = Error.stackTraceLimit;
-    Error.stackTraceLimit = 40;
+    Error.stackTraceLimit = 24;
     this.#trace = new Error();
     Error.stackTraceLimit = limit;
   }
 
-  /** As `file:line:column`. */
   get text(): string {
     if (this.#trace !== undefined) {
       this.#text = siteIn(this.#trace.stack) ?? 'unknown place';

@@ -44,7 +44,9 @@ export function describePlan(plan: Plan, threads: readonly number[]): PlanDescri
     })),
     outputs: plan.outputs.map((output) => (plan.exchanges[output] as ExchangePlan).name),
     sharedBytes: sharedBytes(plan),
-    warnings: plan.warnings,
+    get warnings() {
+      return plan.warnings;
+    },
   };
   const hidden = {
     toString: { value: () => textOf(description, plan.topology, threads) },

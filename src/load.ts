@@ -5,6 +5,7 @@
 
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import type { Sites } from '../operators/recording.js';
 import { MillraceError } from '../runtime/errors.js';
 import type { Build } from '../runtime/logic.js';
 import type { RunOrder } from '../runtime/order.js';
@@ -12,10 +13,15 @@ import { cloneArgs } from './args.js';
 import { whileLoading } from './loading.js';
 import { find } from './registry.js';
 
+/** Of builds with the same args: several simulated threads get the very same ones. */
+const sitesOf = new WeakMap<readonly unknown[], Sites>();
+
 /** The build of a topology whose module is loaded here. */
 export function loadHere(order: RunOrder): Build {
   const registered = find(order.topology);
-  return () => registered.logic(cloneArgs(order.args));
+  const sites = sitesOf.get(order.args) ?? [];
+  sitesOf.set(order.args, sites);
+  return () => registered.logic(cloneArgs(order.args), sites);
 }
 
 export async function loadTopology(order: RunOrder): Promise<Build> {

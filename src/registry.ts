@@ -8,6 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Observable } from 'rxjs';
 import { checkFunction, checkName } from '../operators/cut.js';
 import { logicOf } from '../operators/logic.js';
+import type { Sites } from '../operators/recording.js';
 import { MillraceError } from '../runtime/errors.js';
 import type { Logic } from '../runtime/logic.js';
 import { checkKeys, isOptions, show } from '../runtime/option.js';
@@ -28,8 +29,8 @@ export interface Registered {
   readonly title: string;
   readonly module: string;
   readonly place: number;
-  /** Runs `build` once, by the copy of the package it was written with. */
-  logic(args: readonly unknown[]): Logic;
+  /** Runs `build` once, by the copy of the package it was written with. `sites`: of an earlier build with the same args. */
+  logic(args: readonly unknown[], sites?: Sites): Logic;
 }
 
 const modules = sharedByCopies('registry', () => new Map<string, Registered[]>());
@@ -56,7 +57,8 @@ export function register(module: unknown, given: unknown, build: BuildFunction, 
   const place = siblings.length;
   const file = basename(fileURLToPath(url));
   const title = name ?? `${file.slice(0, file.length - extname(file).length)}${place === 0 ? '' : `#${place + 1}`}`;
-  const logic = (args: readonly unknown[]): Logic => logicOf(title, (input) => build(input, args));
+  const logic = (args: readonly unknown[], sites?: Sites): Logic =>
+    logicOf(title, (input) => build(input, args), sites);
   const registered = { name, title, module: url, place, logic };
   modules.set(url, [...siblings, registered]);
   return registered;

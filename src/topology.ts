@@ -4,6 +4,7 @@
  */
 
 import { Observable, type OperatorFunction } from 'rxjs';
+import type { Sites } from '../operators/recording.js';
 import { resolveBatch } from '../runtime/batch.js';
 import { MillraceError } from '../runtime/errors.js';
 import type { RunSettings } from '../runtime/job.js';
@@ -127,7 +128,8 @@ function finish(
 
 function plan(registered: Registered, given: unknown): Planned {
   const options = checkOptions(given, registered.title);
-  const build = (): Logic => registered.logic(cloneArgs(options.args));
+  const sites: Sites = [];
+  const build = (): Logic => registered.logic(cloneArgs(options.args), sites);
   const logic = build();
   const { plan } = logic;
   const names = plan.exchanges.map((exchange) => exchange.name);

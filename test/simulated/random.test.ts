@@ -80,8 +80,10 @@ function byTag(values: readonly Item[]): Record<string, number[]> {
   return groups;
 }
 
+/** Mostly small pipelines: of those, more schedules are tried in the same time. */
+const tape = (maxLength: number) => fc.array(fc.nat(10_000), { minLength: 4, maxLength, size: 'max' });
 const drawn: fc.Arbitrary<Drawn> = fc
-  .array(fc.nat(10_000), { minLength: 4, maxLength: 120, size: 'max' })
+  .oneof({ weight: 5, arbitrary: tape(30) }, { weight: 1, arbitrary: tape(120) })
   .map((tape) => {
     const made = draw(tape, scopeOf, (entry) => entry.foreign !== true);
     return Object.assign(made, {

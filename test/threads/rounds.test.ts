@@ -7,7 +7,6 @@ import { first, observe, until, valuesOf } from './fixtures/observe.js';
 import { collected, heap, round } from './fixtures/rounds.js';
 
 const long = process.env['MILLRACE_LONG'] === '1';
-const settled = 200;
 
 /** Timers, ports and threads that are alive, also those that do not keep the process alive. */
 function living(): { readonly counts: () => Readonly<Record<string, number>>; stop(): void } {
@@ -61,12 +60,13 @@ async function oneRound(kind: number, how: object, signal: AbortSignal): Promise
 }
 
 test.each([
-  ['on threads', 3, long ? 10_000 : 1000],
-  ['on the calling thread', 0, long ? 10_000 : 400],
+  ['on threads', 3, long ? 10_000 : 400],
+  ['on the calling thread', 0, long ? 10_000 : 250],
 ] as const)(
   'law: rounds of subscribing and leaving leave nothing behind, %s',
   { timeout: long ? 600_000 : 60_000 },
   async (_, threads, rounds) => {
+    const settled = long ? 200 : 50;
     const warnings: Error[] = [];
     const hear = (warning: Error): void =>
       void (/^(Millrace|MaxListeners)/.test(warning.name) && warnings.push(warning));
