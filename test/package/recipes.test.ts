@@ -17,7 +17,17 @@ let installation: Installation;
 let app = '';
 
 beforeAll(async () => {
-  installation = await install(['rxjs', 'msgpackr', '@types', 'tsx', 'typescript', 'vite', 'vitest', 'esbuild']);
+  installation = await install([
+    'rxjs',
+    'msgpackr',
+    'fast-check',
+    '@types',
+    'tsx',
+    'typescript',
+    'vite',
+    'vitest',
+    'esbuild',
+  ]);
   app = installation.app;
   cpSync(fixtures, app, { recursive: true });
   for (const { name, text } of files) writeFileSync(join(app, name), text);
@@ -53,7 +63,7 @@ test('every recipe of the README is followed', () => {
   expect([...commands.keys()].sort()).toEqual(['cli', 'esbuild', 'tsx', 'vite', 'vitest']);
 });
 
-describe('without a build', () => {
+describe.concurrent('without a build', () => {
   test('JavaScript needs nothing but node', async () => {
     expect(await node('shout-app.js')).toBe(outputs.get('shout-app.js'));
   });
@@ -88,7 +98,7 @@ describe('without a build', () => {
   });
 });
 
-describe('CommonJS', () => {
+describe.concurrent('CommonJS', () => {
   test.each(['thirds.cjs', 'thirds.mjs'])('a topology in a module that %s loads', async (file) => {
     expect(await node(file)).toBe('1\n2\n');
   });

@@ -148,8 +148,7 @@ describe('in a process of its own', () => {
     // Its threads have tsx by a flag of the process, or register it themselves.
     const printed = await Promise.all([run(folder, '--import', 'tsx', 'app.ts'), run(folder, 'app.mjs')]);
     expect(printed).toEqual(['1\n4\n6\nERR_OPERATOR true', '1\n4']);
-    if (long)
-      expect(await run(folder, '--import', 'tsx', 'loop.ts')).toMatch(/if \(isMainThread\).* \| ERR_LOADING$/m);
+    if (long) expect(await run(folder, '--import', 'tsx', 'loop.ts')).toMatch(/if \(isMainThread\).* \| ERR_LOADING$/m);
   });
 
   test('TypeScript without tsx says what to install', async () => {

@@ -36,10 +36,13 @@ const ways = [
 ] as const;
 const short: readonly string[] = ['throws', 'killed', 'leaves'];
 
-test.concurrent.each(ways.filter(([way]) => long || short.includes(way)))('a process that %s', async (way, code, signal, printed) => {
-  const ended = await run(script, way);
-  expect([ended.code, ended.signal, ended.stdout.trim().replaceAll('\n', ' ')]).toEqual([code, signal, printed]);
-});
+test.concurrent.each(ways.filter(([way]) => long || short.includes(way)))(
+  'a process that %s',
+  async (way, code, signal, printed) => {
+    const ended = await run(script, way);
+    expect([ended.code, ended.signal, ended.stdout.trim().replaceAll('\n', ' ')]).toEqual([code, signal, printed]);
+  },
+);
 
 test.concurrent('under --inspect threads start all the same', async () => {
   const { code, stderr } = await run('--inspect=127.0.0.1:0', script, 'leaves');
