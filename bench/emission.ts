@@ -66,8 +66,14 @@ function bare(writer: ChannelWriter): (value: unknown) => void {
     const frame = writer.reserve(bytes);
     if (frame === undefined) throw new Error('the ring is full');
     writeHeader(memoryOf(frame.buffer).view, frame.byteOffset, {
-      ...{ kind: kinds.data, flags, codec: codec.id, generation: 1, source: 0 },
-      ...{ count: 1, bytes: payload.length, firstId: firstId++ },
+      kind: kinds.data,
+      flags,
+      codec: codec.id,
+      generation: 1,
+      source: 0,
+      count: 1,
+      bytes: payload.length,
+      firstId: firstId++,
     });
     frame.set(payload, headerBytes);
     writer.commit(bytes);

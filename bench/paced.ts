@@ -2,7 +2,7 @@
  * Latency at rates at which batches never fill: with batches of 100, and value by value.
  */
 
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { createRuntime } from 'millrace';
 import { firstValueFrom, Subject } from 'rxjs';
 import { compare, quantile, type Report, type Side } from './kit.js';
@@ -23,10 +23,11 @@ export async function paced(report: Report, rounds: number): Promise<void> {
         const count = Math.ceil((rate * roundMs) / 1000);
         const startNs = nowNs();
         for (let i = 0; i < count; i++) {
-          // Due times do not drift; a timer of Node is a millisecond wide, so the last part is spun.
+          // Due times do not drift. A timer of Node is a millisecond wide, so the last part is turns of the event loop.
           const dueNs = startNs + (i * 1e9) / rate;
           const leftMs = (dueNs - nowNs()) / 1e6;
           if (leftMs > 1.2) await setTimeout(leftMs - 1.1);
+          do await setImmediate();
           while (nowNs() < dueNs);
           input.next({ word: 'water', count: i, sentNs: nowNs() });
         }

@@ -68,7 +68,8 @@ export function assembleExecutor(
   const outlets = order.outlets.map((outlet) => outlet.exchange);
   const options = { index: order.index, strict: wiring.strict };
   const program = logic.program(order.segment, outlets, executor, options);
-  const input = logic.feed(order.segment, () => site.pump.nudge(executor)) ?? inboxOf(wiring, order, logic, executor, site);
+  const input =
+    logic.feed(order.segment, () => site.pump.nudge(executor)) ?? inboxOf(wiring, order, logic, executor, site);
   executor.start(program, input);
   return executor;
 }

@@ -3,7 +3,7 @@
  * Owns the layout and the reading of it into what `run.metrics()` returns.
  *
  *   executors   [ in out discarded parkedBytes restarts ] × executors
- *   channels    [ values frames bytes dropped fill bytesRead, then one count per flush reason ] × channels
+ *   channels    [ values frames bytes dropped bytesRead, then one count per flush reason ] × channels
  *
  * Float64 words, aligned, so a reader sees a whole number; counts are exact up to 2^53.
  */
@@ -13,8 +13,12 @@ export type FlushReason = (typeof flushReasons)[number];
 
 const executorWords = 5;
 /** Words before the counts per flush reason. */
-const plainWords = 6;
+const plainWords = 5;
 const channelWords = plainWords + flushReasons.length;
+/** Where each reason is counted. */
+const wordOf = Object.fromEntries(flushReasons.map((reason, i) => [reason, plainWords + i])) as Readonly<
+  Record<FlushReason, number>
+>;
 
 export interface ExecutorMetrics {
   /** `segment/index`. */
@@ -40,7 +44,7 @@ export interface ChannelMetrics {
   readonly bytesRead: number;
   /** Values emitted when the consumer wanted no more. */
   readonly dropped: number;
-  /** Bytes written and not yet read, when last sent. */
+  /** Bytes sent and not yet read. */
   readonly fill: number;
   readonly flushes: Readonly<Record<FlushReason, number>>;
 }
@@ -86,13 +90,13 @@ export class ChannelCounters {
     this.#words = new Float64Array(memory, (executors * executorWords + channel * channelWords) * 8, channelWords);
   }
 
-  sent(reason: FlushReason, values: number, frames: number, bytes: number, fill: number): void {
+  sent(reason: FlushReason, values: number, frames: number, bytes: number): void {
     const words = this.#words;
-    this.#add(0, values);
-    this.#add(1, frames);
-    this.#add(2, bytes);
-    words[4] = fill;
-    this.#add(plainWords + flushReasons.indexOf(reason), 1);
+    const reasonWord = wordOf[reason];
+    words[0] = (words[0] as number) + values;
+    words[1] = (words[1] as number) + frames;
+    words[2] = (words[2] as number) + bytes;
+    words[reasonWord] = (words[reasonWord] as number) + 1;
   }
 
   dropped(values: number): void {
@@ -101,7 +105,7 @@ export class ChannelCounters {
 
   /** By the consumer, the only one to write this word. */
   received(bytes: number): void {
-    this.#add(5, bytes);
+    this.#add(4, bytes);
   }
 
   #add(word: number, by: number): void {
@@ -124,10 +128,11 @@ export function readExecutor(memory: SharedArrayBuffer, executor: number, id: st
 
 export function readChannel(memory: SharedArrayBuffer, executors: number, channel: number, id: string): ChannelMetrics {
   const words = new Float64Array(memory, (executors * executorWords + channel * channelWords) * 8, channelWords);
-  const [values = 0, frames = 0, bytes = 0, dropped = 0, fill = 0, bytesRead = 0] = words;
+  const [values = 0, frames = 0, bytes = 0, dropped = 0, bytesRead = 0] = words;
   const flushes = Object.fromEntries(flushReasons.map((reason, i) => [reason, words[plainWords + i] ?? 0])) as Record<
     FlushReason,
     number
   >;
-  return { id, values, frames, bytes, bytesRead, dropped, fill, flushes };
+  // Read one after the other while both move, so it might be below 0 for once.
+  return { id, values, frames, bytes, bytesRead, dropped, fill: Math.max(0, bytes - bytesRead), flushes };
 }

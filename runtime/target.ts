@@ -45,6 +45,12 @@ export class Target {
   /** Longest frame of a batch; longer ones hold a single value. */
   readonly #maxPayload: number;
   readonly #filling: Filling;
+  readonly #counters: ChannelCounters;
+  /** What every header says. */
+  readonly #codec: number;
+  readonly #generation: number;
+  readonly #source: number;
+  readonly #maxFrame: number;
   #firstId = 0;
   #ending = false;
   #ended = false;
@@ -55,6 +61,11 @@ export class Target {
     this.#encoder = options.codec.encoder();
     this.#rule = options.rule;
     this.#filling = new Filling(options.rule);
+    this.#counters = options.counters;
+    this.#codec = options.codec.id;
+    this.#generation = options.generation;
+    this.#source = options.source;
+    this.#maxFrame = options.writer.maxFrame;
     this.#maxPayload = Math.min(options.rule.bytes, (options.writer.maxFrame >> 2) - headerBytes);
   }
 
@@ -107,7 +118,7 @@ export class Target {
   }
 
   #drop(): false {
-    this.#options.counters.dropped(1);
+    this.#counters.dropped(1);
     return false;
   }
 
@@ -132,7 +143,7 @@ export class Target {
   flush(reason: FlushReason): void {
     const { count } = this.#filling;
     if (count === 0) return;
-    if (this.#writer.finished) this.#options.counters.dropped(count);
+    if (this.#writer.finished) this.#counters.dropped(count);
     else this.#sendBatch(0, count, reason);
     this.#encoder.clear();
     this.#filling.left(reason);
@@ -187,24 +198,29 @@ export class Target {
 
   /** Into the ring at once if it can be, else as a frame of its own that waits. */
   #send(kind: Kind, payload: Uint8Array, flags: number, count: number, reason: FlushReason): void {
+    const writer = this.#writer;
     const bytes = headerBytes + payload.length;
-    const room = this.#waiting || bytes > this.#writer.maxFrame ? undefined : this.#writer.reserve(bytes);
+    const room = this.#waiting || bytes > this.#maxFrame ? undefined : writer.reserve(bytes);
     const frame = room ?? new Uint8Array(bytes);
-    const { generation, source, codec } = this.#options;
     writeHeader(memoryOf(frame.buffer).view, frame.byteOffset, {
       kind,
       flags,
-      codec: codec.id,
-      generation,
-      source,
+      codec: this.#codec,
+      generation: this.#generation,
+      source: this.#source,
       count,
       bytes: payload.length,
       firstId: this.#firstId,
     });
     frame.set(payload, headerBytes);
     this.#firstId = (this.#firstId + count) >>> 0;
-    if (room === undefined) this.#sendLater({ bytes: frame, reason, count, sent: 0, taken: 0 });
-    else this.#commit(bytes, count, reason);
+    if (room === undefined) {
+      this.#sendLater({ bytes: frame, reason, count, sent: 0, taken: 0 });
+      return;
+    }
+    // Order: before the commit, so that whoever has read a frame finds it counted.
+    this.#counters.sent(reason, count, 1, bytes);
+    writer.commit(bytes);
   }
 
   #sendLater(frame: Parked): void {
@@ -234,7 +250,7 @@ export class Target {
 
   // Order: before the commit, so that whoever has read a frame finds it counted.
   #tally(bytes: number, count: number, reason: FlushReason): void {
-    this.#options.counters.sent(reason, count, 1, bytes, this.#writer.fill + bytes);
+    this.#counters.sent(reason, count, 1, bytes);
   }
 
   /** A frame longer than the ring takes keeps its place: its pieces follow each other through the same ring. */
@@ -243,14 +259,13 @@ export class Target {
     const length = Math.min(this.#writer.maxFrame - headerBytes, bytes.length - entry.sent);
     const room = this.#writer.reserve(headerBytes + length);
     if (room === undefined) return false;
-    const { generation, source, codec } = this.#options;
     const flags = entry.sent + length === bytes.length ? lastPart : 0;
     const header = {
       kind: kinds.part,
       flags,
-      codec: codec.id,
-      generation,
-      source,
+      codec: this.#codec,
+      generation: this.#generation,
+      source: this.#source,
       count: 0,
       bytes: length,
       firstId: 0,
@@ -269,7 +284,7 @@ export class Target {
     this.#parked = [];
     this.#parkedFrom = 0;
     for (const { bytes, count } of parked) {
-      this.#options.counters.dropped(count);
+      this.#counters.dropped(count);
       this.#options.onParked(-bytes.length);
     }
     this.#settle();

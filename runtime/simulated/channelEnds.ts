@@ -124,8 +124,8 @@ export class HeardCounters extends ChannelCounters {
     this.#onSent = onSent;
   }
 
-  override sent(reason: FlushReason, values: number, frames: number, bytes: number, fill: number): void {
-    super.sent(reason, values, frames, bytes, fill);
+  override sent(reason: FlushReason, values: number, frames: number, bytes: number): void {
+    super.sent(reason, values, frames, bytes);
     this.#onSent(reason, values);
   }
 }

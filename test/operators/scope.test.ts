@@ -25,8 +25,17 @@ const named = (scope: Scope): (readonly [string, Traits])[] =>
 function behind(parallelism: number, use: Sample, o: Rx): Build {
   return (s$) => use(s$.pipe(shuffle({ parallelism, name: 'split' })), o);
 }
+/** Those of ours that RxJS has no use of. */
+const ourUses: Readonly<Record<string, Sample>> = {
+  batch: (s) => s.pipe(menuModule.batch(2)),
+  debatch: (s) =>
+    s.pipe(
+      menuModule.map((n: number) => [n]),
+      menuModule.debatch(),
+    ),
+};
 function useOf(name: string): Sample {
-  return samples[name]?.[0] as Sample;
+  return ourUses[name] ?? (samples[name]?.[0] as Sample);
 }
 function accepted(build: Build): void {
   expect(made(build).describe({ threads: 0 }).version).toBe(1);

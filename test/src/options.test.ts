@@ -156,14 +156,22 @@ describe('the options of a run', () => {
 describe('batches', () => {
   test.each([
     ['work', 0, 'batches.work must be a whole number of values, at least 1, got 0'],
-    ['default', 'auto', 'batches.default must be a number of values or { size, bytes, flushMs, idle }, got "auto"'],
-    ['output', { size: 1.5 }, 'batches.output.size must be a whole number of values, at least 1, got 1.5'],
+    [
+      'default',
+      'Auto',
+      'batches.default must be a number of values, \'auto\' or { size, bytes, flushMs, latencyMs, idle }, got "Auto"',
+    ],
+    ['output', { size: 1.5 }, "batches.output.size must be a whole number of values, at least 1, or 'auto', got 1.5"],
     ['output', { sizes: 1 }, 'batches.output has no option "sizes": did you mean size?'],
-    ['work', { latencyMs: 1 }, 'batches.work has no option "latencyMs": known are size, bytes, flushMs, idle'],
+    ['work', { latencyMs: 1 }, "batches.work.latencyMs goes with size: 'auto', which it bounds"],
     ['work', { bytes: 0 }, 'batches.work.bytes must be a whole number from 1 to 1048576, got 0'],
     ['work', { flushMs: '5' }, 'batches.work.flushMs must be milliseconds from 0 to 2147483647, or Infinity, got "5"'],
     ['work', { idle: 'yes' }, 'batches.work.idle must be true or false, got "yes"'],
-    ['work', undefined, 'batches.work must be a number of values or { size, bytes, flushMs, idle }, got undefined'],
+    [
+      'work',
+      undefined,
+      "batches.work must be a number of values, 'auto' or { size, bytes, flushMs, latencyMs, idle }, got undefined",
+    ],
   ])('of %s: %j is refused', (name, batch, message) => {
     expect(call({ batches: { [name]: batch } })).toThrow(refused(`ERR_OPTION: ${message}`));
   });
