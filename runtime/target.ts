@@ -111,9 +111,11 @@ export class Target {
   /** As `add`, for a batch of one: there is no open batch, no deadline, nothing to flush. */
   addAlone(value: unknown): boolean {
     if (this.#writer.finished) return this.#drop();
-    this.#encoder.add(value);
-    this.#sendBatch(0, 1, 'size');
-    this.#encoder.clear();
+    const encoder = this.#encoder;
+    encoder.add(value);
+    const { payload, flags } = encoder.encode(0, 1);
+    this.#send(kinds.data, payload, flags, 1, 'size');
+    encoder.clear();
     return true;
   }
 
