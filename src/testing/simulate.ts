@@ -56,7 +56,7 @@ export type Delivered<Out> =
   Out extends Observable<infer O> ? O : { [K in keyof Out]: Out[K] extends Observable<infer O> ? O : never }[keyof Out];
 
 const known = ['input', 'seed', 'faults', 'run', 'args', 'untilMs'] as const;
-const maxSteps = 1_000_000;
+const maxSteps = 250_000;
 /** After its end a run gets so much time to let go of its threads. */
 const settleMs = 10_000;
 

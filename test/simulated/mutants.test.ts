@@ -7,9 +7,11 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { type Edit, mutants } from './fixtures/mutants.js';
+import { mutants as all, type Edit } from './fixtures/mutants.js';
 import type { Found } from './fixtures/mutantsSeek.js';
 
+const long = process.env['MILLRACE_LONG'] === '1';
+const mutants = all.filter(({ longOnly }) => long || longOnly === undefined);
 const runs = 1000;
 const run = promisify(execFile);
 const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));

@@ -200,7 +200,7 @@ describe('a run that cannot end', () => {
       name: 'endless',
     });
     const message = stalled(simulate(endless).end);
-    expect(message).toContain('did not come to rest within 1,000,000 steps');
+    expect(message).toContain('did not come to rest within 250,000 steps');
   });
 });
 
