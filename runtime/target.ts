@@ -191,8 +191,9 @@ export class Target {
     const { payload, flags } = this.#encoder.encode(from, to);
     if (payload.length > this.#maxPayload && to - from > 1) {
       const middle = (from + to) >> 1;
-      this.#sendBatch(from, middle, reason);
-      this.#sendBatch(middle, to, reason);
+      const why = reason === 'size' ? 'bytes' : reason;
+      this.#sendBatch(from, middle, why);
+      this.#sendBatch(middle, to, why);
       return;
     }
     this.#send(kinds.data, payload, flags, to - from, reason);

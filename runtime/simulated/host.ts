@@ -95,6 +95,11 @@ export class SimulatedHost implements Host {
     await Promise.all(this.#threads.map((thread) => thread.terminate('close()')));
   }
 
+  /** Mishaps that have not come true: the executors did not take so many values. */
+  get pending(): readonly Mishap[] {
+    return [...this.#mishaps];
+  }
+
   /** Who waits for whom, where nothing can happen any more. */
   waits(): readonly string[] {
     return [this.#body, ...this.#threads.map((thread) => thread.body)].flatMap(waitsOf);

@@ -183,6 +183,8 @@ class Run {
       else if (this.#world.nextMs < Number.POSITIVE_INFINITY) this.#leave();
       else this.#stall('can do nothing more and has not ended');
     }
+    for (const { kind, executor = 'any executor', atValue } of this.#host.pending)
+      this.#note(`${kind} of ${executor} at value ${atValue} never came true`);
     const until = Math.max(this.#world.nowMs, this.#endMs) + settleMs;
     for (let steps = 0; steps < maxSteps && this.#world.step(until); steps++);
   }

@@ -127,6 +127,11 @@ describe('simulate', () => {
       expect(lines).toContain(line);
   });
 
+  test('a fault that never came true is told', () => {
+    const { trace } = simulate(passing, { input: [1], faults: [{ kind: 'die', executor: 'pass/0', atValue: 2 }] });
+    expect(trace).toContain('die of pass/0 at value 2 never came true');
+  });
+
   test('what build throws is thrown, and what a step throws is the end', () => {
     const wrong = made('wrong', (values$: Observable<number>) => values$.pipe(shuffle({ parallelism: 2 }), toArray()));
     expect(() => simulate(wrong, { input: [1] })).toThrow(expect.objectContaining({ code: 'ERR_SCOPE' }));
