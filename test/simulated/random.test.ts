@@ -6,10 +6,11 @@ import fc from 'fast-check';
 import { type Batch, isMillraceError } from 'millrace';
 import { captured, feeder, simulate, testClock } from 'millrace/testing';
 import { isObservable, type Observable } from 'rxjs';
-import { describe, expect, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { operatorTraits } from '../../operators/lowered.js';
 import '../../operators/index.js';
-import { type Drawn, draw, type Order, plainly, print } from '../threads/fixtures/drawing.js';
+import { type Drawn, draw, plainly, print } from '../threads/fixtures/drawing.js';
+import { compare, type Outcome } from '../threads/fixtures/outcome.js';
 import { pipeline, type Spec, type Streams } from '../threads/fixtures/pipeline.js';
 import type { Item } from '../threads/fixtures/pipelineMenu.js';
 
@@ -20,12 +21,6 @@ const seed = Number(process.env['MILLRACE_SEED'] ?? 20_260);
 
 const traits = operatorTraits();
 const scopeOf = (name: string) => traits.get(name)?.scope;
-
-interface Seen {
-  readonly values: readonly Item[];
-  readonly end: unknown;
-}
-type Outcome = Readonly<Record<string, Seen>>;
 
 const enoughMs = 1_000_000;
 
@@ -57,27 +52,6 @@ function simulated(spec: Spec, input: readonly Item[], seed: number, batch: Batc
   return Object.fromEntries(
     Object.entries(outputs).map(([name, values]) => [name, { values: values.map(([, value]) => value), end }]),
   );
-}
-
-function compare(found: Outcome, expected: Outcome, orders: Readonly<Record<string, Order>>): void {
-  expect(Object.keys(found).sort()).toEqual(Object.keys(expected).sort());
-  for (const [name, { values, end }] of Object.entries(expected)) {
-    const got = found[name]!;
-    expect([name, got.end]).toEqual([name, end]);
-    expect([name, multiset(got.values)]).toEqual([name, multiset(values)]);
-    if (orders[name] === 'total') expect([name, got.values]).toEqual([name, values]);
-    if (orders[name] === 'key') expect([name, byTag(got.values)]).toEqual([name, byTag(values)]);
-  }
-}
-
-function multiset(values: readonly Item[]): string[] {
-  return values.map((value) => JSON.stringify(value)).sort();
-}
-
-function byTag(values: readonly Item[]): Record<string, number[]> {
-  const groups: Record<string, number[]> = {};
-  for (const { n, tag } of values) groups[tag] = [...(groups[tag] ?? []), n];
-  return groups;
 }
 
 /** Mostly small pipelines: of those, more schedules are tried in the same time. */

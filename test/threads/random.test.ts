@@ -4,8 +4,9 @@ import { from, isObservable, type Observable, Subject } from 'rxjs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { operatorTraits } from '../../operators/lowered.js';
 import '../../operators/index.js';
-import { type Drawn, draw, type Order, plainly, print } from './fixtures/drawing.js';
-import { observe, type Seen } from './fixtures/observe.js';
+import { type Drawn, draw, plainly, print } from './fixtures/drawing.js';
+import { observe } from './fixtures/observe.js';
+import { compare, type Outcome } from './fixtures/outcome.js';
 import { pipeline, type Spec, type Streams } from './fixtures/pipeline.js';
 import { type Item, menu } from './fixtures/pipelineMenu.js';
 
@@ -43,8 +44,6 @@ const left: Readonly<Record<string, readonly string[]>> = {
   'waits for several inners at once': ['combineLatestAll', 'combineLatestWith', 'zipAll'],
 };
 
-type Outcome = Readonly<Record<string, Seen<Item>>>;
-
 async function outcomeOf(streams: Streams): Promise<Outcome> {
   const record = isObservable(streams) ? { output: streams } : streams;
   const entries = Object.entries(record).map(async ([name, stream]) => [name, await observe(stream)] as const);
@@ -69,27 +68,6 @@ interface How {
 function onThreads(spec: Spec, values: readonly Item[], { threads, pulled, batch }: How): Promise<Outcome> {
   const source: Observable<Item> = pulled ? pull(() => values) : from(values);
   return outcomeOf(pipeline({ args: spec, threads, runtime, batches: { default: batch } })(source) as Streams);
-}
-
-function compare(found: Outcome, expected: Outcome, orders: Readonly<Record<string, Order>>): void {
-  expect(Object.keys(found).sort()).toEqual(Object.keys(expected).sort());
-  for (const [name, { values, end }] of Object.entries(expected)) {
-    const got = found[name]!;
-    expect([name, got.end]).toEqual([name, end]);
-    expect([name, multiset(got.values)]).toEqual([name, multiset(values)]);
-    if (orders[name] === 'total') expect([name, got.values]).toEqual([name, values]);
-    if (orders[name] === 'key') expect([name, byTag(got.values)]).toEqual([name, byTag(values)]);
-  }
-}
-
-function multiset(values: readonly Item[]): string[] {
-  return values.map((value) => JSON.stringify(value)).sort();
-}
-
-function byTag(values: readonly Item[]): Record<string, number[]> {
-  const groups: Record<string, number[]> = {};
-  for (const { n, tag } of values) groups[tag] = [...(groups[tag] ?? []), n];
-  return groups;
 }
 
 const drawn: fc.Arbitrary<Drawn> = fc
