@@ -47,6 +47,18 @@ export interface Simulation<O> {
   readonly endMs: number;
   /** Every batch that was sent, and why it left. */
   readonly flushes: readonly Flush[];
+  /** How tracked values were settled, and when. No run tracks values yet, so there are none. */
+  readonly settled: readonly {
+    readonly atMs: number;
+    readonly value: unknown;
+    readonly how: 'ack' | 'fail' | 'timeout';
+  }[];
+  /** Tracked values that were given up on. None yet, as above. */
+  readonly deadLetters: readonly {
+    readonly value: unknown;
+    readonly attempts: number;
+    readonly reasons: readonly unknown[];
+  }[];
   /** What happened, a line each: virtual time, thread, event. */
   readonly trace: string;
 }
@@ -167,6 +179,8 @@ class Run {
       end: this.#end ?? 'unsubscribed',
       endMs: this.#endMs,
       flushes: this.#flushes,
+      settled: [],
+      deadLetters: [],
       get trace() {
         return trace.toString();
       },
