@@ -7,8 +7,8 @@
  */
 
 import { MillraceError } from '../runtime/errors.js';
+import { Queue } from '../runtime/queue.js';
 import { noKey, savedKey, setKey } from './key.js';
-import { Queue } from './queue.js';
 import type { Stage } from './stage.js';
 
 /** What stands behind the segment, and who is told that there is work again. */

@@ -5,8 +5,8 @@
  */
 
 import { isObservable, type ObservableInput, observable } from 'rxjs';
+import { Queue } from '../runtime/queue.js';
 import { savedKey, setKey } from './key.js';
-import { Queue } from './queue.js';
 import type { Kernel, Lower, Out } from './step.js';
 
 type Project = (value: unknown, index: number) => unknown;

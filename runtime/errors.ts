@@ -23,7 +23,9 @@ export type ErrorCode =
   | 'ERR_KEY_LOST'
   | 'ERR_VALUE'
   | 'ERR_NOT_REPEATABLE'
+  | 'ERR_OVERFLOW'
   | 'ERR_OUTPUT_BURST'
+  | 'ERR_HELD'
   | 'ERR_STALLED'
   | 'ERR_THREAD_LOST'
   | 'ERR_FRAME'
@@ -100,9 +102,17 @@ export const codes: Readonly<Record<ErrorCode, Entry>> = {
     when: "an executor's input was subscribed a second time (repeat, retry)",
     cure: 'put repeat or retry before or after the topology',
   },
+  ERR_OVERFLOW: {
+    when: 'a source that knows no demand emitted more than `capacity` values beyond what was taken',
+    cure: 'give it demand (pull, fromRequest, fromPublisher), or say by `overflow` what shall become of its values',
+  },
   ERR_OUTPUT_BURST: {
     when: 'a step that cannot be suspended emitted more than maxParkedBytes at once, or 65,536 values while none found room',
     cure: 'import mergeMap or concatMap from millrace/operators and return an iterable',
+  },
+  ERR_HELD: {
+    when: 'a source holds the calling thread until there is room, and only this thread could make some',
+    cure: 'pull(() => iterable) instead of from(iterable), or another `overflow`',
   },
   ERR_STALLED: {
     when: 'in virtual time, nothing can happen any more and the run has not ended, or it never comes to rest',

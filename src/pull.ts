@@ -3,12 +3,14 @@
  * Owns the brand by which a topology finds the demand of its input. Never reads ahead.
  */
 
-import { Observable, type Subscriber } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { checkFunction } from '../operators/cut.js';
 import { Flow } from '../operators/flow.js';
 import { type PullNode, recordingNow } from '../operators/recording.js';
+import { Demand, type DemandObserver, type DemandSubscription } from '../runtime/demand.js';
 import { feedOf, type MakePullable, type Pullable } from '../runtime/feed.js';
 import { type Input, none } from '../runtime/input.js';
+import { Asked } from './demand.js';
 
 export type { Pullable } from '../runtime/feed.js';
 
@@ -30,15 +32,15 @@ export function pull<T>(make: (signal: AbortSignal) => Pullable<T>): Observable<
   return new Flow<T>(recording.add<PullNode>({ kind: 'pull', parents: [], feed }));
 }
 
-class Pull<T> extends Observable<T> {
+class Pull<T> extends Asked<T> {
   readonly #make: MakePullable<T>;
 
   constructor(make: MakePullable<T>) {
-    super((subscriber) => drive(make, subscriber));
+    super((observer) => new Driven(make, observer));
     this.#make = make;
   }
 
-  /** The feed of `source`, if it is one of ours: a topology asks it instead of subscribing. */
+  /** The feed of `source`, if it is one of ours: a topology takes from it without a step in between. */
   static feedOf(source: Observable<unknown>): ((wake: () => void) => Input) | undefined {
     if (!(#make in source)) return undefined;
     const make = source.#make;
@@ -50,25 +52,56 @@ export function feedOfPull(source: Observable<unknown>): ((wake: () => void) => 
   return Pull.feedOf(source);
 }
 
-/** A plain subscription asks without end. */
-function drive<T>(make: MakePullable<T>, subscriber: Subscriber<T>): () => void {
-  const input = feedOf(make, run);
-  let running = false;
-  function run(): void {
-    if (running) return;
-    running = true;
-    try {
-      while (!subscriber.closed) {
-        const value = input.take();
-        if (value === none) break;
-        subscriber.next(value as T);
-      }
-      if (input.ended) subscriber.complete();
-    } catch (reason) {
-      subscriber.error(reason);
-    }
-    running = false;
+/** A source outside a topology, driven by demand. That it has ended is seen when it is asked: whatever it is, it is never asked ahead. */
+class Driven<T> implements DemandSubscription {
+  readonly #observer: DemandObserver<T>;
+  readonly #demand = new Demand();
+  readonly #feed: Input;
+  #running = false;
+  #over = false;
+
+  constructor(make: MakePullable<T>, observer: DemandObserver<T>) {
+    this.#observer = observer;
+    this.#feed = feedOf(make, () => this.#run());
   }
-  run();
-  return () => input.finish();
+
+  request(n: number): void {
+    if (this.#over) return;
+    this.#demand.request(n);
+    this.#run();
+  }
+
+  unsubscribe(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#feed.finish();
+  }
+
+  #run(): void {
+    if (this.#running || this.#over) return;
+    this.#running = true;
+    try {
+      this.#hand();
+    } catch (reason) {
+      this.#ended(() => this.#observer.error(reason));
+    }
+    this.#running = false;
+    if (this.#feed.ended) this.#ended(() => this.#observer.complete());
+  }
+
+  // What the observer throws is not the source's error: observers do not throw (demand.ts).
+  #hand(): void {
+    while (this.#demand.left > 0 && !this.#over) {
+      const value = this.#feed.take();
+      if (value === none) return;
+      this.#demand.spend();
+      this.#observer.next(value as T);
+    }
+  }
+
+  #ended(end: () => void): void {
+    if (this.#over) return;
+    this.#over = true;
+    end();
+  }
 }

@@ -1,0 +1,208 @@
+/**
+ * Where values leave for something that asks: what all adapters have in common.
+ * Owns the options of edges, the way to ask any Observable, and what waits between a push source and its reader.
+ * Never hands out more than was asked for, and never anything after `unsubscribe`.
+ */
+
+import { type Observable, Subscription } from 'rxjs';
+import { subscribeWithin } from '../../operators/within.js';
+import { type Ask, Demand, type DemandObserver, type DemandSubscription } from '../../runtime/demand.js';
+import { MillraceError } from '../../runtime/errors.js';
+import { none } from '../../runtime/input.js';
+import { checkKeys, isOptions, show } from '../../runtime/option.js';
+import {
+  checkOverflow,
+  type Overflow,
+  type OverflowOptions,
+  type OverflowRule,
+  Waiting,
+} from '../../runtime/overflow.js';
+import { askOf, observableOf } from '../demand.js';
+
+export interface EdgeOptions {
+  /** Leaves the source and errors with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** For values that know no demand; default `auto`. What a topology, `pull` or a `from…` adapter returned is asked instead. */
+  readonly overflow?: Overflow | OverflowOptions;
+}
+
+export interface CheckedEdge {
+  readonly signal: AbortSignal | undefined;
+  readonly overflow: OverflowRule;
+}
+
+const known = ['signal', 'overflow'] as const;
+
+/** Checks the options of an adapter, `who`, which may have `more` of its own; throws ERR_OPTION. */
+export function checkEdge(options: unknown, who: string, more: readonly string[] = []): CheckedEdge {
+  if (!isOptions(options))
+    throw new MillraceError('ERR_OPTION', `the options of ${who} must be an object, got ${show(options)}`);
+  checkKeys(options, [...known, ...more], who);
+  const { signal, overflow } = options as { readonly signal?: unknown; readonly overflow?: unknown };
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw new MillraceError('ERR_OPTION', `signal of ${who} must be an AbortSignal, got ${show(signal)}`);
+  return { signal, overflow: checkOverflow(overflow) };
+}
+
+/**
+ * A way to ask `values`: its own, or, of a push source, one with a queue in between that `overflow` bounds. Each call of it is a
+ * subscription of its own. Order: what the queue holds comes before the end or the error of its source.
+ */
+export function askable<T>(values: unknown, { signal, overflow }: CheckedEdge, who: string): Ask<T> {
+  const source = observableOf<T>(values, who);
+  const ask: Ask<T> = askOf(values as Observable<T>) ?? ((observer) => new Buffered(source, overflow, observer, who));
+  return signal === undefined ? ask : (observer) => new Abortable(ask, signal, observer);
+}
+
+/** The queue between a push source and who asks. */
+class Buffered<T> implements DemandSubscription {
+  readonly #observer: DemandObserver<T>;
+  readonly #rule: OverflowRule;
+  readonly #who: string;
+  readonly #waiting: Waiting;
+  readonly #demand = new Demand();
+  readonly #source = new Subscription();
+  #subscribing = true;
+  #handing = false;
+  #over = false;
+  /** The source has ended; its end waits behind its values. */
+  #end: ((observer: DemandObserver<T>) => void) | undefined;
+
+  constructor(values: Observable<T>, rule: OverflowRule, observer: DemandObserver<T>, who: string) {
+    this.#observer = observer;
+    this.#rule = rule;
+    this.#who = who;
+    this.#waiting = new Waiting(rule);
+    subscribeWithin(this.#source, values, {
+      next: (value) => this.#next(value),
+      error: (reason: unknown) => this.#ended((to) => to.error(reason)),
+      complete: () => this.#ended((to) => to.complete()),
+    });
+    this.#subscribing = false;
+  }
+
+  request(n: number): void {
+    this.#demand.request(n);
+    this.#hand();
+  }
+
+  unsubscribe(): void {
+    this.#over = true;
+    this.#waiting.clear();
+    this.#source.unsubscribe();
+  }
+
+  #next(value: T): void {
+    if (this.#over || this.#end !== undefined) return;
+    if (this.#waiting.length === 0 && this.#demand.left > 0 && !this.#handing) this.#give(value);
+    else if (!this.#waiting.offer(value)) this.#full();
+  }
+
+  // Who asks lives on this very event loop: whoever is held here waits for something that cannot come.
+  #full(): void {
+    const { strategy } = this.#rule;
+    const held = strategy === 'block' || (strategy === 'auto' && this.#subscribing);
+    const reason = held ? heldAt(this.#who) : this.#waiting.overflowed(`the source of ${this.#who}`);
+    this.#ended((to) => to.error(reason));
+    this.#source.unsubscribe();
+  }
+
+  #ended(end: (observer: DemandObserver<T>) => void): void {
+    this.#end ??= end;
+    this.#hand();
+  }
+
+  #give(value: T): void {
+    this.#demand.spend();
+    this.#handing = true;
+    try {
+      this.#observer.next(value);
+    } finally {
+      this.#handing = false;
+    }
+    // What came or was asked for meanwhile.
+    if (this.#waiting.length > 0) this.#hand();
+    else if (this.#end !== undefined) this.#finish();
+  }
+
+  #hand(): void {
+    if (this.#handing) return;
+    this.#handing = true;
+    try {
+      while (this.#demand.left > 0 && !this.#over) {
+        const value = this.#waiting.take();
+        if (value === none) break;
+        this.#demand.spend();
+        this.#observer.next(value as T);
+      }
+    } finally {
+      this.#handing = false;
+    }
+    if (this.#end !== undefined && this.#waiting.length === 0) this.#finish();
+  }
+
+  #finish(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#end?.(this.#observer);
+  }
+}
+
+/** Why a source that would be held where only the event loop it holds could help is given up. */
+export function heldAt(who: string): MillraceError {
+  return new MillraceError(
+    'ERR_HELD',
+    `the source of ${who} emits without a pause, and ${who} can only take values when it has returned to the event loop: it would wait for ever. ` +
+      'Give it demand: pull(() => iterable) instead of from(iterable), fromRequest(), fromPublisher(); or say what shall become of its values by `overflow`',
+  );
+}
+
+/** Ends what was asked when a signal is aborted. */
+class Abortable<T> implements DemandSubscription {
+  readonly #signal: AbortSignal;
+  readonly #asked: DemandSubscription | undefined;
+  #over = false;
+  readonly #abort: () => void;
+
+  constructor(ask: Ask<T>, signal: AbortSignal, observer: DemandObserver<T>) {
+    this.#signal = signal;
+    this.#abort = () => {
+      if (this.#over) return;
+      this.unsubscribe();
+      observer.error(signal.reason);
+    };
+    if (signal.aborted) {
+      this.#abort();
+      return;
+    }
+    signal.addEventListener('abort', this.#abort, { once: true });
+    this.#asked = ask({
+      next: (value) => {
+        if (!this.#over) observer.next(value);
+      },
+      error: (reason) => this.#ended(() => observer.error(reason)),
+      complete: () => this.#ended(() => observer.complete()),
+    });
+    if (this.#over) this.#asked.unsubscribe();
+  }
+
+  request(n: number): void {
+    if (!this.#over) this.#asked?.request(n);
+  }
+
+  unsubscribe(): void {
+    this.#leave();
+    this.#asked?.unsubscribe();
+  }
+
+  #ended(end: () => void): void {
+    if (this.#over) return;
+    this.#leave();
+    end();
+  }
+
+  #leave(): void {
+    this.#over = true;
+    this.#signal.removeEventListener('abort', this.#abort);
+  }
+}
