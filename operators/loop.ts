@@ -49,6 +49,8 @@ export class Loop {
   /** Depth of deliveries that cannot be suspended: to opaque steps, whose outputs are parked behind the segment. */
   #solid = 0;
   #running = false;
+  /** Asynchronous inners that are open. */
+  inners = 0;
   /** How often a flow was bound at run time. */
   bindings = 0;
 

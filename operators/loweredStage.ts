@@ -16,6 +16,8 @@ export class LoweredStage extends Stage implements Consumer, Out {
   readonly #inners = new Subscription();
   #kernel: Kernel | undefined;
   #connected = false;
+  /** Inners that are open. */
+  #open = 0;
 
   constructor(parent: Stage, lower: Lower, context: StageContext) {
     super(context);
@@ -39,6 +41,7 @@ export class LoweredStage extends Stage implements Consumer, Out {
     if (this.#connected) this.parents[0].unsubscribe(this);
     else this.parents[0].renounce();
     this.cleanUp(() => this.#kernel?.stop?.());
+    this.loop.inners -= this.#open;
     this.cleanUp(() => this.#inners.unsubscribe());
   }
 
@@ -82,12 +85,26 @@ export class LoweredStage extends Stage implements Consumer, Out {
   observe(input: ObservableInput<unknown>, done: () => void): boolean {
     const { loop } = this;
     const before = loop.bindings;
+    this.#count(1);
     subscribeWithin(this.#inners, from(input), {
       next: (value) => loop.enter(this, () => this.emit(value)),
-      error: (reason: unknown) => loop.enter(this, () => this.fail(reason)),
-      complete: () => loop.enter(this, () => this.#guarded(done)),
+      error: (reason: unknown) => {
+        this.#count(-1);
+        loop.enter(this, () => this.fail(reason));
+      },
+      complete: () => {
+        this.#count(-1);
+        loop.enter(this, () => this.#guarded(done));
+      },
     });
     return loop.bindings > before;
+  }
+
+  // Those that are open when the stage closes are counted out there.
+  #count(by: number): void {
+    if (this.closed) return;
+    this.#open += by;
+    this.loop.inners += by;
   }
 
   #guarded(work: () => void): void {

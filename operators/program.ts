@@ -38,6 +38,8 @@ export class SegmentProgram implements Program {
   #outlets: readonly OutletEnd[] = [];
   /** The one consumer of a segment without steps: what enters leaves, and nothing can happen in between. */
   readonly #straight: Consumer | undefined;
+  /** A step is opaque. */
+  #opaque = false;
   #ended = false;
   #stopped = false;
 
@@ -105,6 +107,10 @@ export class SegmentProgram implements Program {
 
   get suspended(): boolean {
     return this.#loop.suspended;
+  }
+
+  get restless(): boolean {
+    return this.#opaque || this.#loop.inners > 0;
   }
 
   get subscribed(): boolean {
@@ -209,6 +215,7 @@ export class SegmentProgram implements Program {
     const known = step.traits !== unknownTraits;
     const context = known ? this.#context(node, step.label, step.traits.name) : this.#context(node, position);
     if (step.lower !== undefined) return new LoweredStage(parent, step.lower, context);
+    this.#opaque = true;
     return new OpaqueStage(parent, step.plain, this.#heads, context);
   }
 

@@ -8,6 +8,7 @@ import { Observable, type Observer, type Subscription } from 'rxjs';
 export function subscribeWithin<T>(parent: Subscription, source: Observable<T>, observer: Observer<T>): void {
   new Observable<T>((subscriber) => {
     parent.add(subscriber);
-    source.subscribe(subscriber);
+    // Another RxJS may not take this subscriber as it is: it is left by the subscription that it returns.
+    return source.subscribe(subscriber);
   }).subscribe(observer);
 }

@@ -10,7 +10,6 @@ import type { Place } from './errors.js';
 import { Executor } from './executor.js';
 import type { Fault } from './fault.js';
 import { Inbox } from './inbox.js';
-import type { Input } from './input.js';
 import type { Logic } from './logic.js';
 import { ChannelCounters, ExecutorCounters } from './metrics.js';
 import type { ChannelOrder, ExecutorOrder, OutletOrder, RunOrder } from './order.js';
@@ -85,7 +84,7 @@ export function inboxOf(
   logic: Logic,
   executor: Executor,
   site: Site,
-): Input {
+): Inbox {
   const channels = order.inputs.map(({ exchange, channel }) => ({
     reader: site.reader(channel),
     decoder: logic.codec(exchange).decoder(),

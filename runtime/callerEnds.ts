@@ -4,13 +4,15 @@
  */
 
 import type { Context } from './context.js';
-import { type Input, none } from './input.js';
+import type { Demand } from './demand.js';
 import type { Program, ProgramHost } from './program.js';
 
 /** What takes the values of an output. */
 export interface OutputSink {
   /** That of the subscriber. */
   readonly within: Context;
+  /** How many values it has asked for; none: it takes all that come. */
+  readonly demand?: Demand | undefined;
   next(value: unknown): void;
   complete(): void;
 }
@@ -21,6 +23,7 @@ export class PassOn implements Program {
   readonly #onError: (reason: unknown) => void;
   readonly #open: Set<number>;
   readonly suspended = false;
+  readonly restless = false;
   readonly subscribed = true;
 
   /** `onError` hears the input's error as it is, before it becomes a fault. */
@@ -71,6 +74,7 @@ export class PassOn implements Program {
 export class HandOver implements Program {
   readonly #sink: OutputSink;
   readonly suspended = false;
+  readonly restless = false;
   readonly subscribed = true;
   readonly ready = true;
   readonly finished = false;
@@ -93,45 +97,4 @@ export class HandOver implements Program {
   resume(): void {}
   closeOutlet(): void {}
   stop(): void {}
-}
-
-/** The input of a source that knows no demand: values enter by `push`, so there is nothing to take. */
-export class PushInput implements Input {
-  readonly #onFinish: () => void;
-  #wake: () => void = () => {};
-  ended = false;
-
-  constructor(onFinish: () => void) {
-    this.#onFinish = onFinish;
-  }
-
-  /** This input, for the executor that is woken by `wake`. */
-  readonly withWake = (wake: () => void): Input => {
-    this.#wake = wake;
-    return this;
-  };
-
-  /** The source has completed. */
-  complete(): void {
-    this.ended = true;
-    this.#wake();
-  }
-
-  take(): unknown {
-    return none;
-  }
-
-  finish(): void {
-    if (this.ended) return;
-    this.ended = true;
-    this.#onFinish();
-  }
-
-  drain(): void {
-    this.finish();
-  }
-
-  discard(): number {
-    return 0;
-  }
 }

@@ -5,11 +5,13 @@
 
 import { inboxOf, outboxOf, type Site, type Wiring } from './assemble.js';
 import { HandOver, type OutputSink, PassOn } from './callerEnds.js';
+import { OnDemand } from './demand.js';
 import { Executor, type ExecutorOptions } from './executor.js';
-import type { Input } from './input.js';
+import type { MakeInput } from './job.js';
 import type { Logic } from './logic.js';
-import { ExecutorCounters } from './metrics.js';
+import { createCounters, ExecutorCounters, readRest } from './metrics.js';
 import type { ExecutorOrder } from './order.js';
+import type { OutputReading } from './stall.js';
 import type { Wires } from './wiring.js';
 
 export interface CallerEnds {
@@ -19,12 +21,18 @@ export interface CallerEnds {
   readonly site: Site;
 }
 
+/** The receiving end of an output, and how it is read. */
+export interface OutputEnd {
+  readonly executor: Executor;
+  read(): OutputReading;
+}
+
 const noSegment = { segment: -1, index: 0, inputs: [], outlets: [] } as const;
 
-/** Sends what enters to all exchanges the input feeds. What finds no room is kept: the source cannot be asked to wait. */
+/** Sends what enters to all exchanges the input feeds. */
 export function sendingExecutor(
   ends: CallerEnds,
-  makeInput: (wake: () => void) => Input,
+  makeInput: MakeInput,
   onInputError: (reason: unknown) => void,
   onFailed: NonNullable<ExecutorOptions['onFailed']>,
 ): Executor {
@@ -38,7 +46,7 @@ export function sendingExecutor(
   });
   executor.start(
     new PassOn(executor, onInputError),
-    makeInput(() => site.pump.nudge(executor)),
+    makeInput(() => site.pump.nudge(executor), executor),
   );
   return executor;
 }
@@ -48,17 +56,28 @@ export function receivingExecutor(
   ends: CallerEnds,
   output: number,
   sink: OutputSink,
+  startedAt: number,
   onFault: NonNullable<ExecutorOptions['onFault']>,
-): Executor {
+): OutputEnd {
   const { wires, wiring, logic, site } = ends;
+  const counters = createCounters(1, 0);
   const order = { ...noSegment, number: 0, inputs: wires.outputs.get(output) ?? [] };
-  const executor: Executor = executorOf(ends, order, wiring, new ExecutorCounters(new SharedArrayBuffer(64), 0), {
+  const executor: Executor = executorOf(ends, order, wiring, new ExecutorCounters(counters, 0), {
     place: { topology: logic.plan.topology },
     within: sink.within,
     onFault,
   });
-  executor.start(new HandOver(sink), inboxOf(wiring, order, logic, executor, site));
-  return executor;
+  const inbox = inboxOf(wiring, order, logic, executor, site);
+  const { demand } = sink;
+  if (demand !== undefined) demand.onMore = () => site.pump.nudge(executor);
+  executor.start(new HandOver(sink), demand === undefined ? inbox : new OnDemand(inbox, demand));
+  return {
+    executor,
+    read() {
+      const { sinceMs } = readRest(counters, 0);
+      return { withheld: demand?.left === 0 || executor.busy, sinceMs: sinceMs === 0 ? startedAt : sinceMs };
+    },
+  };
 }
 
 function executorOf(

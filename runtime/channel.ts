@@ -4,16 +4,17 @@
  * Never blocks. No code outside this file and ring.ts may assume shared memory, or that a commit is seen at once.
  */
 
-import { type AtomicOps, RingReader, RingWriter } from './ring.js';
+import { type AtomicOps, RingReader, type RingState, RingWriter, ringState } from './ring.js';
 
 /*
- * Falling asleep. Each thread has one cell (64 bytes, a cache line of its own) with one word: 1 asleep, 0 not. "Asleep"
- * means that it has gone back, or is about to go back, to its event loop and will not look at its channels by itself.
+ * Falling asleep. Each thread has one cell (64 bytes, a cache line of its own). Its first word says: 0 awake, 1 asleep, 2
+ * stopped. "Asleep" means that it has gone back, or is about to go back, to its event loop and will not look at its channels
+ * by itself; "stopped" that it stands still where it is, and a notification wakes it instead of a message.
  *
  *   the thread                                   any thread that feeds it, or drains what it has written
- *   S1  asleep <- 1      (Sleeper.fallAsleep)    P1  publish: written, read, ended or finished <- …
- *   S2  look once more at every channel          P2  if asleep is 1, exchange it for 0      (Bell.ring)
- *   S3  found nothing: back to the event loop    P3  if that gave 1: poke, once
+ *   S1  asleep <- 1 or 2 (Sleeper.fallAsleep)    P1  publish: written, read, ended or finished <- …
+ *   S2  look once more at every channel          P2  if asleep is not 0, exchange it for 0  (Bell.ring)
+ *   S3  found nothing: back to the event loop    P3  if that gave 1: poke, once; if 2: notify
  *       found something: asleep <- 0 and go on
  *           (Sleeper.wakeUp)
  *
@@ -22,10 +23,19 @@ import { type AtomicOps, RingReader, RingWriter } from './ring.js';
  *
  * To look means: `next` and `ended` of every reader; `reserve` again (or `finished`) of every writer that was refused.
  * A poke says "look", no more: it may arrive late and find nothing. A thread woken by anything calls `wakeUp` first.
- * A running thread is never poked, and of several publishers the exchange lets one poke.
+ * A running thread is never poked, and of several publishers the exchange lets one poke. A stopped thread waits on the word
+ * as long as it is 2, so a notification that comes before it waits is not lost.
+ *
+ * The other words, each written by the owner alone:
+ *   held    1: the thread is held in the middle of a subscribe; its event loop does not turn
+ *   beats   how often it has begun to look at its channels: it stands still while it is stuck in a value
  */
 
 const asleep = 0;
+const held = 1;
+const beats = 2;
+
+const stopped = 2;
 
 /** How others wake a thread. */
 export interface Bell {
@@ -48,19 +58,38 @@ export function createBell(cell: ArrayBufferLike, poke: () => void, atomics: Ato
   const words = new Int32Array(cell);
   return {
     get asleep() {
-      return atomics.load(words, asleep) === 1;
+      return atomics.load(words, asleep) !== 0;
     },
     ring() {
       // Order: P1 before P2, which is the caller's part. The load keeps a running thread's line unshared.
-      if (atomics.load(words, asleep) === 1 && atomics.exchange(words, asleep, 0) === 1) poke();
+      if (atomics.load(words, asleep) === 0) return;
+      const was = atomics.exchange(words, asleep, 0);
+      if (was === 1) poke();
+      else if (was === stopped) Atomics.notify(words, asleep);
     },
   };
+}
+
+/** How the owner of a cell is, at a moment that may be past. */
+export interface Posture {
+  readonly asleep: boolean;
+  /** Held in the middle of a subscribe, so that what waits for its event loop waits longer. */
+  readonly held: boolean;
+  /** How often it has begun to look at its channels. */
+  readonly beats: number;
+}
+
+export function postureOf(cell: ArrayBufferLike): Posture {
+  const words = new Int32Array(cell);
+  const load = (word: number): number => Atomics.load(words, word);
+  return { asleep: load(asleep) !== 0, held: load(held) === 1, beats: load(beats) };
 }
 
 /** The owner's side of a cell. */
 export class Sleeper {
   readonly #words: Int32Array;
   readonly #atomics: AtomicOps;
+  #beats = 0;
 
   constructor(cell: ArrayBufferLike, atomics: AtomicOps = Atomics) {
     this.#words = new Int32Array(cell);
@@ -71,6 +100,26 @@ export class Sleeper {
   fallAsleep(): void {
     // Order: S1 before S2.
     this.#atomics.store(this.#words, asleep, 1);
+  }
+
+  /** As `fallAsleep`, for a thread that stops where it is, by `stop`. */
+  fallStill(): void {
+    this.#atomics.store(this.#words, asleep, stopped);
+  }
+
+  /** After `fallStill` and the look: stands still until the bell rings, `ms` at most. */
+  stop(ms: number): void {
+    Atomics.wait(this.#words, asleep, stopped, ms);
+  }
+
+  hold(on: boolean): void {
+    Atomics.store(this.#words, held, on ? 1 : 0);
+  }
+
+  /** It begins to look. */
+  beat(): void {
+    this.#beats = (this.#beats + 1) | 0;
+    Atomics.store(this.#words, beats, this.#beats);
   }
 
   /** From now on the bell is silent. Look at everything afterwards. */
@@ -107,6 +156,13 @@ export interface ChannelReader {
   readonly ended: boolean;
   /** Tells the writer that no more is wanted, and wakes it. What is there can be read all the same. */
   finish(): void;
+}
+
+/** What anybody may see of a channel, at a moment that may be past. */
+export type ChannelState = RingState;
+
+export function channelState({ memory }: { readonly memory: ArrayBufferLike }): ChannelState {
+  return ringState(memory);
 }
 
 /** The producer's end of a ring; `readerBell` is that of the consumer's thread. */

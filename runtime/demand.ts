@@ -38,8 +38,10 @@ const endless = Number.MAX_SAFE_INTEGER;
 /** What may still be handed over. */
 export class Demand {
   #left = 0;
-  /** Called after each request. */
+  /** Called after each request: who hands over may go on. */
   onMore: () => void = () => {};
+  /** Called after a request, for what is put off until there is any demand. */
+  onFirst: () => void = () => {};
 
   get left(): number {
     return this.#left;
@@ -50,6 +52,7 @@ export class Demand {
     const sum = this.#left + n;
     this.#left = sum >= endless ? Number.POSITIVE_INFINITY : sum;
     this.onMore();
+    this.onFirst();
   }
 
   /** One value less; only while there is demand. */

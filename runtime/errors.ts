@@ -126,7 +126,10 @@ export const codes: Readonly<Record<ErrorCode, Entry>> = {
     when: 'a frame is of an unknown version or kind, or damaged',
     cure: 'use one version of millrace on all threads',
   },
-  ERR_CLOSED: { when: 'the runtime is closed', cure: 'create a new runtime' },
+  ERR_CLOSED: {
+    when: 'the runtime is closed, or the socket that values go into closed before they ended',
+    cure: 'create a new runtime; connect again',
+  },
 };
 
 /** Where an error arose; all parts are optional and public on the error. */

@@ -9,13 +9,15 @@
  *      └──stop──▶ stopped: nothing is emitted any more
  */
 
+import { errorOf } from './blame.js';
 import type { Context } from './context.js';
-import { type ErrorCode, isMillraceError, located, MillraceError, type Place } from './errors.js';
-import { type Fault, fromFault, said, toFault } from './fault.js';
+import { isMillraceError, type Place } from './errors.js';
+import { type Fault, fromFault, toFault } from './fault.js';
 import { type Input, none } from './input.js';
 import type { ExecutorCounters } from './metrics.js';
 import type { Outbox } from './outbox.js';
 import type { Program, ProgramHost } from './program.js';
+import { waitsOf } from './rest.js';
 import { unheard } from './unheard.js';
 
 export interface ExecutorOptions {
@@ -53,11 +55,18 @@ export class Executor implements ProgramHost {
   #overtime = false;
   /** What was pushed waits for a step. */
   #pending = false;
+  /** An outlet was closed since this was last looked at. */
+  #closed = false;
+  /** It is in a step: user code of a step may ask for another one, which the one under way makes superfluous. */
+  #busy = false;
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
     this.#outbox = options.outbox;
-    this.#outbox.onClosed = (outlet) => this.#guard(() => this.#program?.closeOutlet(outlet));
+    this.#outbox.onClosed = (outlet) => {
+      this.#closed = true;
+      this.#guard(() => this.#program?.closeOutlet(outlet));
+    };
   }
 
   /** Program and input are made for this executor, which is their host. */
@@ -75,6 +84,11 @@ export class Executor implements ProgramHost {
   get room(): boolean {
     if (++this.#asked % roomStride === 0) this.#overtime = this.#options.nowMs() >= this.#untilMs;
     return !this.#overtime && this.#outbox.room;
+  }
+
+  /** What is pushed is sent on at once, or thrown away. */
+  get open(): boolean {
+    return this.#state !== 'running' || this.#outbox.room;
   }
 
   get emit(): readonly ((value: unknown) => void)[] {
@@ -129,8 +143,14 @@ export class Executor implements ProgramHost {
 
   /** Does what can be done until about `untilMs`. Says whether anything was done. */
   step(untilMs: number): boolean {
+    if (this.#busy) return false;
+    this.#busy = true;
     const { within } = this.#options;
-    return within === undefined ? this.#step(untilMs) : within(() => this.#step(untilMs));
+    try {
+      return within === undefined ? this.#step(untilMs) : within(() => this.#step(untilMs));
+    } finally {
+      this.#busy = false;
+    }
   }
 
   #step(untilMs: number): boolean {
@@ -169,6 +189,18 @@ export class Executor implements ProgramHost {
     return this.#outbox.deadlineMs;
   }
 
+  /** In a step: what it waits for is user code under way. */
+  get busy(): boolean {
+    return this.#busy;
+  }
+
+  /** The thread falls asleep: what this executor waits for is written down, for whoever asks. */
+  rest(epochMs: number): void {
+    const program = this.#program as Program;
+    const over = this.#state !== 'running' || (this.#finished && !program.suspended);
+    this.#options.counters.rest(waitsOf(this.#outbox, program, over, this.#completed), program.restless, epochMs);
+  }
+
   /** Ends the source, if this executor reads one; what is under way goes on. */
   drain(): void {
     if (this.#state !== 'running') return;
@@ -195,6 +227,11 @@ export class Executor implements ProgramHost {
     outbox.tick(this.#options.nowMs());
     this.#options.counters.in++;
     this.#guard(() => this.#program?.next(value));
+    // A source that emits without a pause is left here: it lets no step come to it.
+    if (this.#closed) {
+      this.#closed = false;
+      if (this.#program?.finished === true) this.#finish();
+    }
     if (!first) return;
     outbox.flushAsleep();
     // A value that has left needs no step: at a low rate the step would cost more than the value.
@@ -310,21 +347,4 @@ export class Executor implements ProgramHost {
     counters.parkedBytes = this.#outbox.parkedBytes;
     counters.publish();
   }
-}
-
-/** Errors of ours keep their code and learn their place; an error of the user becomes the cause. */
-function errorOf(reason: unknown, arose: 'source' | 'step', place: Place): MillraceError {
-  if (isMillraceError(reason) && reason.topology === undefined) return located(reason, place);
-  const code: ErrorCode = arose === 'source' ? 'ERR_SOURCE' : 'ERR_OPERATOR';
-  return new MillraceError(code, `${whoFailed(arose, place)} failed: ${said(reason, true)}`, {
-    ...place,
-    cause: reason,
-  });
-}
-
-/** `map in segment "split" (pipe at word-count.ts:12)`, `the input`. */
-function whoFailed(arose: 'source' | 'step', { operator, segment, at }: Place): string {
-  const who = operator ?? (arose === 'source' ? 'the source' : 'a step');
-  const where = operator === 'the input' ? '' : ` in segment ${JSON.stringify(segment ?? '')}`;
-  return `${who}${where}${at === undefined ? '' : ` (pipe at ${at.replace(/^.*[\\/]|:\d+$/g, '')})`}`;
 }

@@ -31,6 +31,7 @@ class Feed implements Input {
   readonly #controller = new AbortController();
   #tap: Tap | undefined;
   #finished = false;
+  #taking = false;
 
   constructor(make: MakePullable<unknown>, wake: () => void) {
     this.#make = make;
@@ -39,14 +40,20 @@ class Feed implements Input {
 
   take(): unknown {
     if (this.#finished) return none;
+    this.#taking = true;
     try {
       this.#tap ??= tapOf(this.#make(this.#controller.signal), this.#wake);
-      return this.#tap.take();
+      const value = this.#finished ? none : this.#tap.take();
+      if (!this.#finished) return value;
     } catch (reason) {
       // It ended by itself: what has thrown is not told to return as well.
       this.#finished = true;
       throw reason;
+    } finally {
+      this.#taking = false;
     }
+    this.#close();
+    return none;
   }
 
   get ended(): boolean {
@@ -57,6 +64,11 @@ class Feed implements Input {
     if (this.ended) return;
     this.#finished = true;
     this.#controller.abort();
+    // Finished by its own code, it is closed when that has returned: a running generator cannot be.
+    if (!this.#taking) this.#close();
+  }
+
+  #close(): void {
     try {
       this.#tap?.close();
     } catch (reason) {
@@ -76,6 +88,7 @@ class Feed implements Input {
 
 function tapOf(source: Pullable<unknown>, wake: () => void): Tap {
   if (source instanceof Readable) return new ReadableTap(source, wake);
+  if (source instanceof ReadableStream) return new AsyncTap(chunksOf(source), wake);
   if (typeof source === 'string') throw notPullable(source);
   const candidate = source as Partial<AsyncIterable<unknown> & Iterable<unknown>> | null | undefined;
   const asynchronous = candidate?.[Symbol.asyncIterator]?.();
@@ -152,6 +165,23 @@ class AsyncTap implements Tap {
   close(): void {
     this.#iterator.return?.()?.then(undefined, (reason: unknown) => unheard('a pull()', reason));
   }
+}
+
+/** As the stream's own iterator, but closed also while a chunk is awaited, where that one would wait for the chunk first. */
+function chunksOf(stream: ReadableStream<unknown>): AsyncIterator<unknown> {
+  const reader = stream.getReader();
+  return {
+    next: async () => {
+      const { done, value } = await reader.read();
+      if (!done) return { done, value };
+      reader.releaseLock();
+      return { done, value: undefined };
+    },
+    return: async () => {
+      await reader.cancel();
+      return { done: true, value: undefined };
+    },
+  };
 }
 
 /** Node streams are read chunk by chunk where they stand, which is several times cheaper than their async iterator. */

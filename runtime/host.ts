@@ -24,8 +24,18 @@ export interface Host {
   take(count: number): readonly HostThread[];
   /** The calling thread, within a run on these threads. */
   site(threads: readonly HostThread[]): Site;
+  /** For a caller that is held: its executors work. Says whether they did anything. */
+  work(): boolean;
+  /** A batch of theirs waits for its age. */
+  readonly ages: boolean;
+  /** For the same: stands still until its bell rings, `ms` at most, and hears what its threads have said. False: time stands still as well. */
+  rest(ms: number): boolean;
+  /** The caller is held from now on, or no longer. */
+  hold(on: boolean): void;
   takeRing(bytes: number): PooledRing;
   giveRing(ring: PooledRing): void;
+  /** Whether runs are to be watched: not where whatever stands still is known at once. */
+  readonly watched: boolean;
   /** The runs have been told to stop; resolves when all threads are gone. */
   close(): Promise<void>;
 }
@@ -34,14 +44,16 @@ export interface Host {
 export interface HostThread {
   readonly number: number;
   readonly bell: Bell;
+  /** In which it says how it is. */
+  readonly cell: SharedArrayBuffer;
   tell(message: ToThread): void;
   /** Binds a run to this thread until it is released. */
   hold(run: string, events: ThreadEvents): void;
   release(run: string): void;
   /** Gives both threads a doorbell to the other. */
   link(other: HostThread): void;
-  /** Ends the thread; all runs on it are told that `run` caused it. */
-  terminate(run: string): Promise<unknown>;
+  /** Ends the thread; all runs on it are told that `run` caused it, and that run `why`. */
+  terminate(run: string, why?: string): Promise<unknown>;
 }
 
 /** What a run hears of its threads. */

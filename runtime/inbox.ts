@@ -50,6 +50,11 @@ export class Inbox implements Input {
     return this.#arrived === undefined ? value : this.#arrived(value);
   }
 
+  /** Reads as far as is possible without handing out a value: an end or a fault that comes next is heard now. */
+  look(): void {
+    while (this.#at >= this.#values.length && !this.#finished && this.#load());
+  }
+
   get ended(): boolean {
     return this.#finished || (this.#at >= this.#values.length && this.#open === 0);
   }

@@ -9,6 +9,8 @@ import type { Host } from './host.js';
 import type { Input } from './input.js';
 import type { Build, Logic } from './logic.js';
 import type { TopologyId } from './order.js';
+import type { Sender } from './pushInput.js';
+import type { StallReport } from './stall.js';
 
 export interface RunSettings {
   readonly threads: number | undefined;
@@ -17,8 +19,13 @@ export interface RunSettings {
   readonly maxParkedBytes: number;
   readonly stopMs: number;
   readonly startTimeoutMs: number;
+  readonly stallMs: number;
+  readonly hangMs: number;
   readonly strict: boolean;
 }
+
+/** The input, for the executor that sends it; `wake` has it look at the input. */
+export type MakeInput = (wake: () => void, sender: Sender) => Input;
 
 export interface RunJob {
   readonly id: string;
@@ -33,7 +40,11 @@ export interface RunJob {
   /** By exchange; outputs without a sink are discarded and counted. */
   readonly outputs: ReadonlyMap<number, OutputSink>;
   /** The input of the topology, made for the executor that sends it. None: a source. */
-  readonly input?: ((wake: () => void) => Input) | undefined;
+  readonly input?: MakeInput | undefined;
+  /** Values of the input that were thrown away for lack of room. */
+  readonly dropped: () => number;
+  /** Nothing has moved for stallMs. */
+  readonly onStall: (report: StallReport) => void;
   /** Called once, when nothing will be delivered any more; with the reason, if there is one. */
   readonly onEnd: (failure: { readonly reason: unknown } | undefined) => void;
 }

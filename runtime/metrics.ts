@@ -2,7 +2,7 @@
  * Counters in shared memory, exact and without messages: each has one writer, the thread that owns what it counts.
  * Owns the layout and the reading of it into what `run.metrics()` returns.
  *
- *   executors   [ in out discarded parkedBytes restarts ] × executors
+ *   executors   [ in out discarded parkedBytes restarts | waits sinceMs restless ] × executors
  *   channels    [ values frames bytes dropped bytesRead, then one count per flush reason ] × channels
  *
  * Float64 words, aligned, so a reader sees a whole number; counts are exact up to 2^53.
@@ -11,7 +11,7 @@
 export const flushReasons = ['size', 'bytes', 'age', 'idle', 'asleep', 'starved', 'end', 'error', 'explicit'] as const;
 export type FlushReason = (typeof flushReasons)[number];
 
-const executorWords = 5;
+const executorWords = 8;
 /** Words before the counts per flush reason. */
 const plainWords = 5;
 const channelWords = plainWords + flushReasons.length;
@@ -19,6 +19,22 @@ const channelWords = plainWords + flushReasons.length;
 const wordOf = Object.fromEntries(flushReasons.map((reason, i) => [reason, plainWords + i])) as Readonly<
   Record<FlushReason, number>
 >;
+
+/**
+ * What an executor waits for while its thread sleeps: input; room in front of it; a promise or timer of its steps; nothing any
+ * more. While its thread is awake it runs, whatever was said last.
+ */
+export const waits = ['nothing', 'input', 'room', 'promise', 'time'] as const;
+export type Waits = (typeof waits)[number];
+
+/** What an executor has said when its thread last fell asleep. */
+export interface Rest {
+  readonly waits: Waits;
+  /** Since when, in milliseconds since the epoch. */
+  readonly sinceMs: number;
+  /** Something of it may happen without input or room: a step is opaque, or an inner stream is open. */
+  readonly restless: boolean;
+}
 
 export interface ExecutorMetrics {
   /** `segment/index`. */
@@ -55,6 +71,8 @@ export interface RunMetrics {
   readonly startedAt: number;
   /** Values taken from the input, or from all pulls. */
   readonly in: number;
+  /** Values of the input thrown away for lack of room, as `overflow` says. */
+  readonly dropped: number;
   /** Values handed to subscribers. */
   readonly out: number;
   readonly executors: readonly ExecutorMetrics[];
@@ -68,6 +86,8 @@ export class ExecutorCounters {
   discarded = 0;
   parkedBytes = 0;
   readonly #words: Float64Array;
+  #rested = -1;
+  #moved = -1;
 
   constructor(memory: SharedArrayBuffer, executor: number) {
     this.#words = new Float64Array(memory, executor * executorWords * 8, executorWords);
@@ -79,6 +99,18 @@ export class ExecutorCounters {
     words[1] = this.out;
     words[2] = this.discarded;
     words[3] = this.parkedBytes;
+  }
+
+  /** Its thread falls asleep. */
+  rest(what: Waits, restless: boolean, epochMs: number): void {
+    const words = this.#words;
+    const code = waits.indexOf(what);
+    const moved = this.in + this.out;
+    if (code !== this.#rested || moved !== this.#moved) words[6] = epochMs;
+    this.#rested = code;
+    this.#moved = moved;
+    words[5] = code;
+    words[7] = restless ? 1 : 0;
   }
 }
 
@@ -124,6 +156,11 @@ export function readExecutor(memory: SharedArrayBuffer, executor: number, id: st
     executorWords,
   );
   return { id, thread, in: taken, out, discarded, parkedBytes, restarts };
+}
+
+export function readRest(memory: SharedArrayBuffer, executor: number): Rest {
+  const words = new Float64Array(memory, executor * executorWords * 8, executorWords);
+  return { waits: waits[words[5] ?? 0] ?? 'nothing', sinceMs: words[6] ?? 0, restless: words[7] === 1 };
 }
 
 export function readChannel(memory: SharedArrayBuffer, executors: number, channel: number, id: string): ChannelMetrics {

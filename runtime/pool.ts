@@ -6,7 +6,13 @@
 
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { MessageChannel, type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads';
+import {
+  MessageChannel,
+  type MessagePort,
+  type ResourceLimits,
+  receiveMessageOnPort,
+  Worker,
+} from 'node:worker_threads';
 import type { Site } from './assemble.js';
 import { callerSite, siteWith } from './callerSite.js';
 import { type Bell, createBell, createSleepCell } from './channel.js';
@@ -34,12 +40,15 @@ export class PoolThread implements HostThread {
   readonly bell: Bell;
   readonly #entry: URL;
   readonly #worker: Worker;
+  /** A port of our own: a held caller reads it without its event loop, as it cannot that of a worker. */
+  readonly #port: MessagePort;
   readonly #residents = new Residents(this);
   readonly #linked = new Set<PoolThread>();
   readonly #onExit: () => void;
   #cause: unknown;
   /** The run that had it terminated: it takes no further ones. */
   #endedBy: string | undefined;
+  #why: string | undefined;
   /** An error was thrown on it that belongs to no run: it takes no further ones, and ends after those it has. */
   #broken = false;
   /** How often it has announced that it will be quiet again. */
@@ -51,21 +60,25 @@ export class PoolThread implements HostThread {
     this.#entry = entry;
     this.#onExit = onExit;
     const { cell: callerCell, pump } = callerSite();
-    const birth: Birth = { thread: number, cell: this.cell, callerCell };
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    const birth: Birth & { readonly port: MessagePort } = { thread: number, cell: this.cell, callerCell, port: port2 };
     this.#worker = new Worker(entry, {
       name: `millrace-${number}`,
       workerData: { millrace: birth },
+      transferList: [port2],
       // What a module reads from the command line has the same value on a thread.
       argv: process.argv.slice(2),
       execArgv: [...(options.execArgv ?? inheritedFlags())],
       ...(options.env === undefined ? {} : { env: options.env }),
       ...(options.resourceLimits === undefined ? {} : { resourceLimits: options.resourceLimits }),
     });
-    this.bell = createBell(this.cell, () => this.#worker.postMessage(poke));
-    this.#worker.on('message', (message: FromThread | number) => {
+    this.bell = createBell(this.cell, () => port1.postMessage(poke));
+    port1.on('message', (message: FromThread | number) => {
       if (typeof message === 'number') pump.run();
       else this.#heard(message);
     });
+    port1.unref();
     this.#worker.on('error', (error: unknown) => {
       this.#cause = error;
     });
@@ -82,7 +95,7 @@ export class PoolThread implements HostThread {
   }
 
   tell(message: ToThread): void {
-    this.#worker.postMessage(message, message.kind === 'peer' ? [message.port as MessagePort] : []);
+    this.#port.postMessage(message, message.kind === 'peer' ? [message.port as MessagePort] : []);
   }
 
   /** Binds a run to this thread, which keeps the process alive until it is released. */
@@ -123,9 +136,10 @@ export class PoolThread implements HostThread {
     other.#linked.add(this);
   }
 
-  /** Ends the thread; all runs on it are told that `run` caused it. */
-  terminate(run: string): Promise<number> {
+  /** Ends the thread; all runs on it are told that `run` caused it, and that run `why`. */
+  terminate(run: string, why?: string): Promise<number> {
     this.#endedBy = run;
+    this.#why = why;
     // Whoever awaits the end keeps the process alive for it, also when the last run is released meanwhile: with all else
     // idle, the event loop would be empty.
     this.#worker.ref();
@@ -146,7 +160,17 @@ export class PoolThread implements HostThread {
     }
   }
 
+  /** What it has said and the event loop has not brought yet. */
+  listen(): void {
+    for (let said = receiveMessageOnPort(this.#port); said !== undefined; said = receiveMessageOnPort(this.#port)) {
+      if (typeof said.message !== 'number') this.#heard(said.message as FromThread);
+    }
+  }
+
   #exited(code: number): void {
+    // Order: what it has said before comes before its end.
+    this.listen();
+    this.#port.close();
     this.#onExit();
     for (const other of this.#linked) other.#linked.delete(this);
     this.#linked.clear();
@@ -163,7 +187,7 @@ export class PoolThread implements HostThread {
       by === undefined
         ? `ended with code ${code} before its run did`
         : by === run
-          ? 'did not come back within stopMs and was terminated'
+          ? `${this.#why ?? 'did not come back within stopMs'} and was terminated`
           : `was terminated because of run ${by}, which shared it`;
     const options = this.#cause === undefined ? {} : { cause: this.#cause };
     const message = isMissing(this.#entry, this.#cause)
@@ -182,6 +206,7 @@ function isMissing(entry: URL, cause: unknown): boolean {
 export class Pool implements Host {
   readonly clock: Clock = clock;
   readonly cores: number = availableParallelism();
+  readonly watched = true;
   readonly size: number;
   readonly #entry: URL;
   readonly #options: WorkerOptions;
@@ -205,6 +230,24 @@ export class Pool implements Host {
 
   site(threads: readonly HostThread[]): Site {
     return siteWith(new Map(threads.map((thread) => [thread.number, thread.bell])));
+  }
+
+  work(): boolean {
+    return callerSite().pump.work();
+  }
+
+  get ages(): boolean {
+    return callerSite().pump.ages;
+  }
+
+  rest(ms: number): boolean {
+    callerSite().pump.standStill(ms);
+    for (const thread of this.#threads) thread.listen();
+    return true;
+  }
+
+  hold(on: boolean): void {
+    callerSite().pump.hold(on);
   }
 
   takeRing(bytes: number): PooledRing {

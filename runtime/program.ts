@@ -40,6 +40,8 @@ export interface Program {
   readonly ready: boolean;
   /** No step wants input any more. Asked only while not `suspended` and before `complete`. */
   readonly finished: boolean;
+  /** Something of it may happen without input or room: a step is opaque, or an asynchronous inner is open. */
+  readonly restless: boolean;
   /** Nobody takes what this outlet emits. */
   closeOutlet(outlet: number): void;
   /** Lets go of everything; nothing is emitted afterwards. */

@@ -12,6 +12,8 @@ import type { Patience } from './patience.js';
 export interface Stepped {
   step(untilMs: number): boolean;
   flushIdle(): boolean;
+  /** The thread falls asleep. */
+  rest(epochMs: number): void;
   readonly deadlineMs: number;
 }
 
@@ -77,6 +79,7 @@ export class Pump {
   run(): void {
     if (this.#running) return;
     this.#sleeper.wakeUp();
+    this.#sleeper.beat();
     // A thread that is held counts as awake: it looks again by itself.
     if (this.#held()) return;
     this.#running = true;
@@ -89,6 +92,35 @@ export class Pump {
       this.#running = false;
       this.#patience.release();
     }
+  }
+
+  /** For a thread that may not return to its event loop: its executors work. Says whether they did anything. */
+  work(): boolean {
+    this.#sleeper.wakeUp();
+    this.#sleeper.beat();
+    const untilMs = this.#clock.nowMs() + sliceMs;
+    if (this.#stepAll(untilMs)) return true;
+    let flushed = false;
+    for (const executor of this.#executors) flushed = executor.flushIdle() || flushed;
+    return flushed;
+  }
+
+  /** A batch waits for its age. */
+  get ages(): boolean {
+    return this.#executors.some(({ deadlineMs }) => deadlineMs < Number.POSITIVE_INFINITY);
+  }
+
+  /** For the same: stands still until the bell rings. `stop` does so, `ms` at most. */
+  standStill(ms: number, stop: (ms: number) => void = (most) => this.#sleeper.stop(most)): void {
+    this.#sleeper.fallStill();
+    // Order: the last look comes after the flag is set (channel.ts, S1 before S2).
+    if (!this.#stepAll(0)) stop(ms);
+    this.#sleeper.wakeUp();
+  }
+
+  /** The thread is held, or is so no longer. */
+  hold(on: boolean): void {
+    this.#sleeper.hold(on);
   }
 
   readonly #soon = (): void => {
@@ -126,6 +158,8 @@ export class Pump {
       this.wake();
       return;
     }
+    const epochMs = this.#clock.epochMs();
+    for (const executor of this.#executors) executor.rest(epochMs);
     let deadlineMs = Number.POSITIVE_INFINITY;
     for (const executor of this.#executors) deadlineMs = Math.min(deadlineMs, executor.deadlineMs);
     this.#setTimer(deadlineMs);

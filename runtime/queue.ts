@@ -1,6 +1,6 @@
 /** A first-in, first-out queue that stays cheap however long it gets: taking from the front of an array moves all the others. */
 export class Queue<T> {
-  #items: T[] = [];
+  #items: (T | undefined)[] = [];
   #next = 0;
 
   get length(): number {
@@ -18,7 +18,8 @@ export class Queue<T> {
 
   shift(): T | undefined {
     const item = this.first;
-    if (this.#next < this.#items.length) this.#next++;
+    // What has left is held no longer, though its place is still there.
+    if (this.#next < this.#items.length) this.#items[this.#next++] = undefined;
     if (this.#next * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#next);
       this.#next = 0;

@@ -282,6 +282,24 @@ export class RingReader {
   }
 }
 
+/** What anybody may see of a ring, each word as it was at some moment of the call. */
+export interface RingState {
+  readonly capacity: number;
+  readonly fill: number;
+  /** The writer found no room, and the reader has not made any since. */
+  readonly refused: boolean;
+  /** The writer has ended, or the reader wants no more. */
+  readonly over: boolean;
+}
+
+export function ringState(memory: ArrayBufferLike): RingState {
+  const words = new Int32Array(memory, 0, dataStart >> 2);
+  const from = Atomics.load(words, read);
+  const over = Atomics.load(words, ended) === 1 || Atomics.load(words, finished) === 1;
+  const refused = Atomics.load(words, roomWanted) === 1;
+  return { capacity: memory.byteLength - dataStart, fill: (Atomics.load(words, written) - from) | 0, refused, over };
+}
+
 /** What an entry of `bytes` takes of the ring. */
 function entryBytes(bytes: number): number {
   return prefixBytes + ((bytes + align - 1) & -align);

@@ -4,19 +4,22 @@
  * Never waits for its own teardown: threads come back in the background, within stopMs.
  */
 
-import { assembleExecutor, type Site, type Wiring } from './assemble.js';
+import { assembleExecutor, type Site } from './assemble.js';
+import { startError } from './blame.js';
 import type { OutputSink } from './callerEnds.js';
-import { receivingExecutor, sendingExecutor } from './callerExecutors.js';
+import { type OutputEnd, receivingExecutor, sendingExecutor } from './callerExecutors.js';
 import { isMillraceError, located, MillraceError } from './errors.js';
 import type { Executor } from './executor.js';
-import { type Fault, fromFault, said } from './fault.js';
+import { type Fault, fromFault } from './fault.js';
 import { FaultWatch } from './faultWatch.js';
 import type { Host, HostThread, ThreadEvents } from './host.js';
 import type { RunJob } from './job.js';
+import { Liveness } from './liveness.js';
 import type { RunMetrics } from './metrics.js';
-import { callerThread, type RunOrder, type ToThread } from './order.js';
+import { callerThread, type ToThread } from './order.js';
+import { orderFor, wiringOf } from './orders.js';
 import { place, threadsFor } from './placement.js';
-import { planShape } from './plan.js';
+import type { StallReport } from './stall.js';
 import { readCounters, type Wires, wire } from './wiring.js';
 
 export class Run implements ThreadEvents {
@@ -27,7 +30,8 @@ export class Run implements ThreadEvents {
   readonly #site: Site;
   readonly #startedAt: number;
   readonly #local: Executor[] = [];
-  readonly #outputs = new Map<number, Executor>();
+  readonly #outputs = new Map<number, OutputEnd>();
+  readonly #liveness: Liveness;
   readonly #starting: Set<HostThread>;
   readonly #stopping: Set<HostThread>;
   #sender: Executor | undefined;
@@ -54,25 +58,29 @@ export class Run implements ThreadEvents {
     const threadOf = (executor: number): number => this.#threads[places[executor] ?? -1]?.number ?? callerThread;
     this.#wires = wire(plan, threadOf, new Set(job.outputs.keys()), (bytes) => host.takeRing(bytes));
     this.#site = host.site(this.#threads);
+    this.#liveness = this.#livenessOf();
   }
 
   /** Starts executors. Nothing is delivered before this returns; faults of starting arrive like all others. */
   start(): void {
     const { logic, outputs, input, build } = this.#job;
-    const ends = { wiring: this.#wiring(), wires: this.#wires, logic, site: this.#site };
+    const ends = { wiring: wiringOf(this.#job, this.#wires), wires: this.#wires, logic, site: this.#site };
     const failed = (fault: Fault, travels: boolean): void => this.faulted(fault, travels);
     for (const [output, sink] of outputs) {
       const counted: OutputSink = {
-        within: sink.within,
+        ...sink,
         next: (value) => {
           this.#delivered++;
           sink.next(value);
         },
         complete: () => this.#completed(output, sink),
       };
-      this.#outputs.set(output, this.#added(receivingExecutor(ends, output, counted, (fault) => this.#arrived(fault))));
+      const end = receivingExecutor(ends, output, counted, this.#startedAt, (fault) => this.#arrived(fault));
+      this.#outputs.set(output, end);
+      this.#added(end.executor);
     }
     this.#startThreads();
+    if (this.#threads.length > 0 && this.#host.watched) this.#liveness.watch();
     try {
       if (input !== undefined) {
         const keep = (reason: unknown): void => {
@@ -94,20 +102,6 @@ export class Run implements ThreadEvents {
     return executor;
   }
 
-  get ended(): boolean {
-    return this.#ended;
-  }
-
-  // ── the input, for sources that know no demand ──
-
-  push(value: unknown): void {
-    if (!this.#ended) this.#sender?.push(value);
-  }
-
-  inputFailed(reason: unknown): void {
-    this.#sender?.sourceFailed(reason);
-  }
-
   // ── control ──
 
   metrics(): RunMetrics {
@@ -117,8 +111,18 @@ export class Run implements ThreadEvents {
       threads: this.#threads.length,
       startedAt: this.#startedAt,
       out: this.#delivered,
+      dropped: this.#job.dropped(),
       ...readCounters(this.#wires, plan, (thread) => numbers.get(thread) ?? -1),
     };
+  }
+
+  explainStall(): StallReport {
+    return this.#liveness.explain();
+  }
+
+  /** Holds the calling thread until `until` says so or the run is over: its source emits without a pause. */
+  hold(until: () => boolean): void {
+    this.#liveness.hold(until);
   }
 
   flush(): void {
@@ -139,7 +143,7 @@ export class Run implements ThreadEvents {
 
   /** One output is no longer wanted; the run goes on for the others. */
   stopOutput(output: number): void {
-    const executor = this.#outputs.get(output);
+    const executor = this.#outputs.get(output)?.executor;
     if (executor === undefined) return;
     this.#outputs.delete(output);
     executor.stop();
@@ -162,16 +166,7 @@ export class Run implements ThreadEvents {
     const { topology } = this.#job.logic.plan;
     // On this thread the module would count as loaded for the next run, which the output's error may start at once.
     if (isMillraceError(reason) && reason.code === 'ERR_LOADING') void thread?.terminate(this.#job.id);
-    if (isMillraceError(reason) && (reason.code === 'ERR_PLAN_MISMATCH' || reason.code === 'ERR_START')) {
-      this.fail(located(reason, { topology }));
-      return;
-    }
-    this.fail(
-      new MillraceError('ERR_START', `topology ${JSON.stringify(topology)} did not start: ${said(reason)}`, {
-        topology,
-        cause: reason,
-      }),
-    );
+    this.fail(startError(reason, topology));
   }
 
   /** A fault arose: it travels behind the values emitted before it (faultWatch.ts). */
@@ -189,14 +184,36 @@ export class Run implements ThreadEvents {
     this.#watch?.answered();
   }
 
+  #moved(): number {
+    const { executors, out } = this.metrics();
+    return executors.reduce((sum, executor) => sum + executor.in + executor.out, out);
+  }
+
+  #livenessOf(): Liveness {
+    const { id, logic, settings, onStall } = this.#job;
+    return new Liveness({
+      run: id,
+      plan: logic.plan,
+      wires: this.#wires,
+      host: this.#host,
+      threads: this.#threads,
+      startedAt: this.#startedAt,
+      settings,
+      starting: (thread) => this.#starting.has(thread),
+      outputs: () => new Map([...this.#outputs].map(([output, end]) => [output, end.read()])),
+      moved: () => this.#moved(),
+      over: () => this.#ended,
+      fail: (reason) => this.fail(reason),
+      startLate: () => this.#startLate(),
+      onStall,
+    });
+  }
+
   #watchOf(fault: Fault): FaultWatch {
     return new FaultWatch(
       {
         stopMs: this.#job.settings.stopMs,
-        moved: () => {
-          const { executors, out } = this.metrics();
-          return executors.reduce((sum, executor) => sum + executor.in, out);
-        },
+        moved: () => this.#moved(),
         started: () => this.#starting.size === 0,
         ask: () => this.#tell('look'),
         giveUp: () => this.#failWith(fault),
@@ -227,26 +244,16 @@ export class Run implements ThreadEvents {
       thread.hold(id, this);
       for (const other of this.#threads) thread.link(other);
     }
-    for (const thread of this.#threads) thread.tell({ kind: 'run', order: this.#orderFor(thread) });
+    for (const thread of this.#threads)
+      thread.tell({
+        kind: 'run',
+        order: orderFor(thread.number, this.#job, this.#wires, this.#threads.length + 1 <= this.#host.cores),
+      });
     const { clock } = this.#host;
     if (this.#threads.length > 0)
       this.#stopStart = clock.later(this.#job.settings.startTimeoutMs, () =>
         clock.afterMessages(() => this.#startLate()),
       );
-  }
-
-  #orderFor(thread: HostThread): RunOrder {
-    const { id, topology, args } = this.#job;
-    const executors = this.#wires.executors.filter((executor) => executor.thread === thread.number);
-    const lookAgain = this.#threads.length + 1 <= this.#host.cores;
-    const orders = executors.map(({ order }) => order);
-    return { version: 1, run: id, topology, args, executors: orders, lookAgain, ...this.#wiring() };
-  }
-
-  #wiring(): Wiring {
-    const { rules, maxParkedBytes, strict } = this.#job.settings;
-    const { counters, counted } = this.#wires;
-    return { shape: planShape(this.#job.logic.plan), rules, maxParkedBytes, strict, counters, counted };
   }
 
   #startLate(): void {
@@ -270,7 +277,7 @@ export class Run implements ThreadEvents {
   /** The fault has come through an output. What was emitted before it for the others is at hand: it is delivered first. */
   #arrived(fault: Fault): void {
     if (this.#ended) return;
-    for (const executor of this.#outputs.values()) while (executor.step(Number.POSITIVE_INFINITY));
+    for (const { executor } of this.#outputs.values()) while (executor.step(Number.POSITIVE_INFINITY));
     this.#failWith(fault);
   }
 
@@ -292,6 +299,7 @@ export class Run implements ThreadEvents {
     this.#ended = true;
     this.#stopStart();
     this.#watch?.stop();
+    this.#liveness.stop();
     for (const executor of this.#ends()) {
       executor.stop();
       this.#site.pump.remove(executor);
@@ -330,6 +338,7 @@ export class Run implements ThreadEvents {
   }
 
   #ends(): readonly Executor[] {
-    return [...(this.#sender === undefined ? [] : [this.#sender]), ...this.#local, ...this.#outputs.values()];
+    const outputs = [...this.#outputs.values()].map(({ executor }) => executor);
+    return [...(this.#sender === undefined ? [] : [this.#sender]), ...this.#local, ...outputs];
   }
 }

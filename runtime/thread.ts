@@ -5,7 +5,7 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import { assembleExecutor, ringEnds, type Site } from './assemble.js';
-import { type Bell, createBell, Sleeper } from './channel.js';
+import { type Bell, createBell, postureOf, Sleeper } from './channel.js';
 import { type Clock, clock } from './clock.js';
 import { MillraceError } from './errors.js';
 import type { Executor } from './executor.js';
@@ -18,6 +18,9 @@ import { Pump } from './pump.js';
 
 /** Imports the module of an order and returns its build; throws, or rejects with, what is wrong. */
 export type Load = (order: RunOrder) => Build | Promise<Build>;
+
+/** A thread that may do nothing looks so often whether that still holds. */
+const heldLookMs = 50;
 
 /** What a thread stands on. */
 export interface Seat {
@@ -33,7 +36,12 @@ export interface Seat {
 
 /** A worker thread serves the calling thread it was started by. */
 export function serve(port: MessagePort, birth: Birth, load: Load): void {
-  const host = new ThreadHost(birth, { clock, port, load, printed: new Printed() });
+  const host = new ThreadHost(birth, {
+    clock,
+    port,
+    load,
+    printed: new Printed(() => postureOf(birth.callerCell).held),
+  });
   // A timer of a step throws for nobody in particular. The runs that are under way end, but not one that begins meanwhile.
   process.on('uncaughtException', (reason: unknown) => {
     const handled = process.listenerCount('uncaughtException') > 1;
@@ -58,6 +66,7 @@ export class ThreadHost implements Site {
   readonly #runs = new Map<string, readonly Executor[]>();
   readonly #drained = new Set<string>();
   #lookAgain = false;
+  #cancelLook: () => void = () => {};
 
   constructor({ thread, cell, callerCell }: Birth, seat: Seat) {
     const { clock, port, load, printed, ends = ringEnds } = seat;
@@ -67,7 +76,7 @@ export class ThreadHost implements Site {
     this.#load = load;
     this.#printed = printed;
     this.#patience = new Patience(clock.nowMs);
-    const held = (): boolean => printed?.holds(() => this.pump.wake()) === true;
+    const held = (): boolean => printed?.holds(() => this.pump.wake()) === true && this.#lookLater();
     this.pump = new Pump(clock, new Sleeper(cell), this.#patience, () => this.#lookAgain, held);
     this.#bells.set(callerThread, this.#patience.of(createBell(callerCell, () => port.postMessage(poke))));
     this.#bells.set(
@@ -78,6 +87,13 @@ export class ThreadHost implements Site {
     this.writer = writer;
     this.reader = reader;
     this.countersOf = countersOf;
+  }
+
+  // Whether the calling thread is held may change at any time, and nobody says so.
+  #lookLater(): true {
+    this.#cancelLook();
+    this.#cancelLook = this.clock.later(heldLookMs, () => this.pump.wake(), 'idle');
+    return true;
   }
 
   listen(): void {

@@ -4,7 +4,7 @@
  * Never asks by itself, except that a plain `subscribe()` asks without end.
  */
 
-import { from, isObservable, Observable, type Subscriber, type TeardownLogic } from 'rxjs';
+import { isObservable, Observable, type Subscribable, type Subscriber, type TeardownLogic } from 'rxjs';
 import type { Ask } from '../runtime/demand.js';
 import { MillraceError } from '../runtime/errors.js';
 import { show } from '../runtime/option.js';
@@ -38,8 +38,12 @@ export function askOf<T>(values: Observable<T>): Ask<T> | undefined {
 /** `values` as an Observable of this RxJS, whatever implements `Symbol.observable`; `who` is the function it was given to. */
 export function observableOf<T>(values: unknown, who: string): Observable<T> {
   if (isObservable(values)) return values as Observable<T>;
-  const interop = (Symbol as { readonly observable?: symbol }).observable ?? '@@observable';
   const candidate = values as Readonly<Record<PropertyKey, unknown>> | null | undefined;
-  if (typeof candidate?.[interop] === 'function') return from(values as Observable<T>);
+  // RxJS knows the one that was there when it was loaded, a library loaded later may know the other.
+  for (const name of [(Symbol as { readonly observable?: symbol }).observable, '@@observable']) {
+    const interop = name === undefined ? undefined : candidate?.[name];
+    if (typeof interop === 'function')
+      return new Observable((subscriber) => (interop.call(values) as Subscribable<T>).subscribe(subscriber));
+  }
   throw new MillraceError('ERR_OPTION', `${who} takes an Observable, got ${show(values)}: from() of rxjs makes one`);
 }

@@ -7,6 +7,7 @@ import { isObservable } from 'rxjs';
 import { type Batch, checkBatch } from '../runtime/batch.js';
 import { MillraceError } from '../runtime/errors.js';
 import { checkKeys, isOptions, nearest, show } from '../runtime/option.js';
+import { checkOverflow, type Overflow, type OverflowOptions, type OverflowRule } from '../runtime/overflow.js';
 import { checkArgs } from './args.js';
 import type { Run } from './run.js';
 import { isRuntime, type Runtime } from './runtime.js';
@@ -18,10 +19,19 @@ export interface RunOptions<Out = unknown> {
   readonly threads?: number;
   /** Batches by the names of exchanges and outputs; `default` for all others. They beat the exchange's own. */
   readonly batches?: Readonly<Record<string, Batch>>;
+  /** What becomes of values of an input that knows no demand while there is no room; default `auto`. */
+  readonly overflow?: Overflow | OverflowOptions;
   /** Of a record, the outputs that are wanted; the others are discarded and counted. */
   readonly outputs?: Out extends { subscribe: unknown } ? never : readonly (keyof Out & string)[];
   /** Bytes an executor may hold back when a step that cannot be suspended emits without room; default 64 MiB. */
   readonly maxParkedBytes?: number;
+  /**
+   * After so long without any movement though there is work, the run is reported on the diagnostics channel `millrace:stall`; a
+   * caller that is held errors. Default 10,000 ms.
+   */
+  readonly stallMs?: number;
+  /** A thread that is so long in one value is ended, and counts as lost; default Infinity. */
+  readonly hangMs?: number;
   /** Grace for a thread to come back when the run stops, then it is terminated; default 1,000 ms. */
   readonly stopMs?: number;
   /** For loading the module on a thread, and for all outputs to be subscribed; default 10,000 ms. */
@@ -34,8 +44,13 @@ export interface RunOptions<Out = unknown> {
   readonly onRun?: (run: Run) => void;
 }
 
-export const runDefaults: Pick<CheckedOptions, 'maxParkedBytes' | 'stopMs' | 'startTimeoutMs' | 'strict'> = {
+export const runDefaults: Pick<
+  CheckedOptions,
+  'maxParkedBytes' | 'stallMs' | 'hangMs' | 'stopMs' | 'startTimeoutMs' | 'strict'
+> = {
   maxParkedBytes: 64 * 1024 * 1024,
+  stallMs: 10_000,
+  hangMs: Number.POSITIVE_INFINITY,
   stopMs: 1_000,
   startTimeoutMs: 10_000,
   strict: false,
@@ -47,8 +62,11 @@ export interface CheckedOptions {
   readonly runtime: Runtime | undefined;
   readonly threads: number | undefined;
   readonly batches: Readonly<Record<string, Batch>>;
+  readonly overflow: OverflowRule;
   readonly outputs: readonly string[] | undefined;
   readonly maxParkedBytes: number;
+  readonly stallMs: number;
+  readonly hangMs: number;
   readonly stopMs: number;
   readonly startTimeoutMs: number;
   readonly strict: boolean;
@@ -61,8 +79,11 @@ const known = [
   'runtime',
   'threads',
   'batches',
+  'overflow',
   'outputs',
   'maxParkedBytes',
+  'stallMs',
+  'hangMs',
   'stopMs',
   'startTimeoutMs',
   'strict',
@@ -95,9 +116,12 @@ export function checkOptions(options: unknown = {}, topology: string): CheckedOp
     runtime: runtime as Runtime | undefined,
     threads: whole(given.threads, 'threads', 0, 1024),
     batches: checkBatches(given.batches),
+    overflow: checkOverflow(given.overflow),
     outputs: outputs as readonly string[] | undefined,
     maxParkedBytes:
       whole(given.maxParkedBytes, 'maxParkedBytes', 1, Number.MAX_SAFE_INTEGER) ?? runDefaults.maxParkedBytes,
+    stallMs: whole(given.stallMs, 'stallMs', 1, maxTimerMs) ?? runDefaults.stallMs,
+    hangMs: whole(given.hangMs, 'hangMs', 1, maxTimerMs) ?? runDefaults.hangMs,
     stopMs: whole(given.stopMs, 'stopMs', 1, maxTimerMs) ?? runDefaults.stopMs,
     startTimeoutMs: whole(given.startTimeoutMs, 'startTimeoutMs', 1, maxTimerMs) ?? runDefaults.startTimeoutMs,
     strict: (strict as boolean | undefined) ?? runDefaults.strict,
@@ -133,7 +157,7 @@ function whole(value: unknown, name: string, from: number, to: number): number |
   if (value === undefined) return undefined;
   const right = typeof value === 'number' && Number.isInteger(value) && value >= from && value <= to;
   check(
-    right || (value === Number.POSITIVE_INFINITY && name === 'maxParkedBytes'),
+    right || (value === Number.POSITIVE_INFINITY && (name === 'maxParkedBytes' || name === 'hangMs')),
     name,
     `a whole number from ${from} to ${to}`,
     value,

@@ -17,7 +17,7 @@ export type { Pullable } from '../runtime/feed.js';
 /**
  * A source made anew for every subscription and asked for a value only when there is room for it.
  * `make` may return an iterable, an async iterable, a generator, a Node or a Web readable; `signal` is aborted when the run
- * ends before the source does. What it throws is `ERR_SOURCE`.
+ * ends before the source does. What it throws is `ERR_SOURCE` in a topology; elsewhere it arrives as it is.
  *
  * ```ts
  * const lines = pull(() => createInterface({ input: createReadStream('app.log') }));

@@ -4,9 +4,9 @@
  */
 
 import { type Observable, type Subscriber, Subscription } from 'rxjs';
-import { subscribeWithin } from '../operators/within.js';
-import { type OutputSink, PushInput } from '../runtime/callerEnds.js';
+import type { OutputSink } from '../runtime/callerEnds.js';
 import { type Context, currentContext } from '../runtime/context.js';
+import type { Demand } from '../runtime/demand.js';
 import { MillraceError } from '../runtime/errors.js';
 import { said } from '../runtime/fault.js';
 import type { RunJob, RunSettings } from '../runtime/job.js';
@@ -16,10 +16,10 @@ import { Run as RuntimeRun } from '../runtime/run.js';
 import { unheard } from '../runtime/unheard.js';
 import { cloneArgs } from './args.js';
 import type { PlanDescription } from './describe.js';
+import { inputOf, type RunInput } from './input.js';
 import type { CheckedOptions } from './options.js';
-import { feedOfPull } from './pull.js';
 import { idOf, type Registered } from './registry.js';
-import { type Run, viewOf } from './run.js';
+import { type Run, reportStall, viewOf } from './run.js';
 import { stateOf } from './runtime.js';
 
 /** Everything a plan of `t(options)` gives each of its runs. */
@@ -37,6 +37,8 @@ export interface Planned {
 /** Who takes an output, and the asynchronous context in which it was subscribed. */
 interface Taker {
   readonly subscriber: Subscriber<unknown>;
+  /** What it has asked for; none: it takes all that come. */
+  readonly demand: Demand | undefined;
   readonly within: Context;
   /** The same for the error, which may come out of a `next` that has entered another one. */
   readonly withinEnd: Context;
@@ -46,19 +48,18 @@ let runs = 0;
 
 export class Session {
   readonly #planned: Planned;
-  readonly #source: Observable<unknown> | undefined;
   readonly #subscribers = new Map<number, Taker>();
   #run: RuntimeRun | undefined;
   #view: Run | undefined;
   #over = false;
   #stopWaiting: () => void = () => {};
-  /** That of the input; also while it is still inside its own subscribe. */
-  readonly #input = new Subscription();
-  readonly #teardown = new Subscription(() => this.#leaveInput());
+  readonly #input: RunInput;
+  readonly #teardown = new Subscription(() => this.#input.leave());
 
   constructor(planned: Planned, source: Observable<unknown> | undefined) {
     this.#planned = planned;
-    this.#source = source;
+    const used = usesInput(planned) ? source : undefined;
+    this.#input = inputOf(used, planned.options.overflow, (until) => this.#run?.hold(until));
   }
 
   has(output: number): boolean {
@@ -69,10 +70,10 @@ export class Session {
     return this.#over;
   }
 
-  subscribe(output: number, subscriber: Subscriber<unknown>): void {
+  subscribe(output: number, subscriber: Subscriber<unknown>, demand: Demand | undefined): void {
     const { wanted, options } = this.#planned;
     const first = this.#subscribers.size === 0;
-    this.#subscribers.set(output, { subscriber, within: currentContext(), withinEnd: currentContext() });
+    this.#subscribers.set(output, { subscriber, demand, within: currentContext(), withinEnd: currentContext() });
     subscriber.add(() => this.#unsubscribed(output));
     if (first && !this.#over) this.#watchSignal(options.signal);
     if (this.#over) return;
@@ -92,9 +93,6 @@ export class Session {
       return;
     }
     const id = `${registered.title}-${++runs}`;
-    const input = new PushInput(() => this.#leaveInput());
-    const source = this.#source;
-    const feed = source === undefined || !usesInput(this.#planned) ? undefined : (feedOfPull(source) ?? input.withWake);
     const run = this.#makeRun({
       id,
       topology: idOf(registered),
@@ -104,7 +102,11 @@ export class Session {
       host: state.host,
       settings,
       outputs: new Map([...this.#subscribers].map(([output, taker]) => [output, this.#sinkOf(output, taker)])),
-      input: feed,
+      input: this.#input.make,
+      dropped: this.#input.dropped,
+      onStall: (report) => {
+        if (this.#view !== undefined) reportStall(this.#view, report);
+      },
       onEnd: (failure) => this.#ended(failure),
     });
     if (run === undefined) return;
@@ -116,8 +118,22 @@ export class Session {
     run.start();
     for (const [output, { subscriber }] of [...this.#subscribers]) if (subscriber.closed) this.#unsubscribed(output);
     this.#announce();
-    const subscribes = feed === input.withWake && !this.#over && !input.ended;
-    if (source !== undefined && subscribes) this.#subscribeInput(source, input, run);
+    this.#begin();
+  }
+
+  /**
+   * The input begins with the first demand: a source that emits without a pause keeps whoever subscribes it, who could not ask for
+   * anything then.
+   */
+  #begin(): void {
+    if (this.#over) return;
+    const demands = [...this.#subscribers.values()].map(({ demand }) => demand);
+    if (demands.every((demand) => demand !== undefined && demand.left === 0)) {
+      for (const demand of demands) if (demand !== undefined) demand.onFirst = () => this.#begin();
+      return;
+    }
+    for (const demand of demands) if (demand !== undefined) demand.onFirst = () => {};
+    this.#input.begin();
   }
 
   #makeRun(job: RunJob): RuntimeRun | undefined {
@@ -139,25 +155,10 @@ export class Session {
     }
   }
 
-  #subscribeInput(source: Observable<unknown>, input: PushInput, run: RuntimeRun): void {
-    subscribeWithin(this.#input, source, {
-      next: (value) => run.push(value),
-      error: (reason: unknown) => run.inputFailed(reason),
-      complete: () => input.complete(),
-    });
-  }
-
-  #leaveInput(): void {
-    try {
-      this.#input.unsubscribe();
-    } catch (reason) {
-      unheard('the input', reason);
-    }
-  }
-
-  #sinkOf(output: number, { subscriber, within }: Taker): OutputSink {
+  #sinkOf(output: number, { subscriber, demand, within }: Taker): OutputSink {
     return {
       within,
+      demand,
       next: (value) => subscriber.next(value),
       complete: () => {
         this.#subscribers.delete(output);

@@ -3,9 +3,10 @@
  * Owns planning at the call: options are checked, args cloned, `build` runs and everything that is wrong is thrown.
  */
 
-import { Observable, type OperatorFunction } from 'rxjs';
+import { Observable, type OperatorFunction, type Subscriber } from 'rxjs';
 import type { Sites } from '../operators/recording.js';
 import { resolveBatch } from '../runtime/batch.js';
+import { Demand } from '../runtime/demand.js';
 import { MillraceError } from '../runtime/errors.js';
 import type { RunSettings } from '../runtime/job.js';
 import type { Logic } from '../runtime/logic.js';
@@ -13,6 +14,7 @@ import { place, threadsFor } from '../runtime/placement.js';
 import { type ExchangePlan, type Plan, pairs } from '../runtime/plan.js';
 import { sharedBytes } from '../runtime/wiring.js';
 import { cloneArgs } from './args.js';
+import { Asked } from './demand.js';
 import { describePlan, type PlanDescription } from './describe.js';
 import { refusedWhileLoading } from './loading.js';
 import { type CheckedOptions, checkNames, checkOptions, type RunOptions } from './options.js';
@@ -164,9 +166,9 @@ function placement(plan: Plan, options: CheckedOptions): readonly number[] {
 }
 
 function settingsOf(plan: Plan, options: CheckedOptions): RunSettings {
-  const { threads, batches, maxParkedBytes, stopMs, startTimeoutMs, strict } = options;
+  const { threads, batches, maxParkedBytes, stallMs, hangMs, stopMs, startTimeoutMs, strict } = options;
   const rules = plan.exchanges.map(({ name, batch }) => resolveBatch(batches[name], batch, batches['default']));
-  return { threads, rules, maxParkedBytes, stopMs, startTimeoutMs, strict };
+  return { threads, rules, maxParkedBytes, stallMs, hangMs, stopMs, startTimeoutMs, strict };
 }
 
 function results(planned: Planned, source: Observable<unknown> | undefined): unknown {
@@ -193,20 +195,34 @@ class OutputGroup {
   }
 
   observable(output: number): Observable<unknown> {
-    return new Observable((subscriber) => {
-      const refused = refusedWhileLoading(this.#planned.registered);
-      if (refused !== undefined) {
-        subscriber.error(refused);
-        return;
-      }
-      this.#open = this.#open.filter((waiting) => !waiting.over);
-      const session = this.#open.find((waiting) => !waiting.has(output)) ?? new Session(this.#planned, this.#source);
-      const complete = this.#planned.wanted.every((other) => other === output || session.has(other));
-      // Order: before the subscription, in which a further one may be made.
-      if (complete) this.#open = this.#open.filter((waiting) => waiting !== session);
-      else if (!this.#open.includes(session)) this.#open = [...this.#open, session];
-      session.subscribe(output, subscriber);
-    });
+    return new Asked(
+      (observer) => {
+        const demand = new Demand();
+        const asked = new Observable((subscriber) => this.#subscribe(output, subscriber, demand)).subscribe(observer);
+        return {
+          request: (n) => {
+            if (!asked.closed) demand.request(n);
+          },
+          unsubscribe: () => asked.unsubscribe(),
+        };
+      },
+      (subscriber) => this.#subscribe(output, subscriber, undefined),
+    );
+  }
+
+  #subscribe(output: number, subscriber: Subscriber<unknown>, demand: Demand | undefined): void {
+    const refused = refusedWhileLoading(this.#planned.registered);
+    if (refused !== undefined) {
+      subscriber.error(refused);
+      return;
+    }
+    this.#open = this.#open.filter((waiting) => !waiting.over);
+    const session = this.#open.find((waiting) => !waiting.has(output)) ?? new Session(this.#planned, this.#source);
+    const complete = this.#planned.wanted.every((other) => other === output || session.has(other));
+    // Order: before the subscription, in which a further one may be made.
+    if (complete) this.#open = this.#open.filter((waiting) => waiting !== session);
+    else if (!this.#open.includes(session)) this.#open = [...this.#open, session];
+    session.subscribe(output, subscriber, demand);
   }
 
   unwanted(name: string): Observable<unknown> {

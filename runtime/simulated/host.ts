@@ -34,6 +34,7 @@ export class SimulatedHost implements Host {
   readonly clock: Clock;
   readonly size: number;
   readonly cores: number;
+  readonly watched = false;
   closed = false;
   /** The lane of the calling thread. */
   readonly lane: Lane;
@@ -75,6 +76,29 @@ export class SimulatedHost implements Host {
       within: currentContext(),
       ...this.#body.ends((peer) => bells.get(peer) ?? this.#bell),
     };
+  }
+
+  work(): boolean {
+    return this.#pump.work();
+  }
+
+  get ages(): boolean {
+    return this.#pump.ages;
+  }
+
+  /** The other lanes go on; of its own, this one only hears what threads have posted. */
+  rest(ms: number): boolean {
+    let passes = true;
+    const stop = (): void => {
+      passes = this.#options.world.others(this.lane, ms);
+    };
+    this.#pump.standStill(ms, stop);
+    this.lane.runMail();
+    return passes;
+  }
+
+  hold(on: boolean): void {
+    this.#pump.hold(on);
   }
 
   /** All rings of a world are of one size, whatever was asked for: small ones are often full. */

@@ -55,6 +55,10 @@ export class CutProgram implements Program {
     return this.#program.suspended;
   }
 
+  get restless(): boolean {
+    return this.#program.restless;
+  }
+
   get subscribed(): boolean {
     return this.#program.subscribed;
   }

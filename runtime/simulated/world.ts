@@ -14,6 +14,8 @@ interface Event {
   readonly atMs: number;
   readonly what: string;
   readonly task: Task;
+  /** Posted by another lane: a thread that is held hears of it all the same. */
+  readonly mail: boolean;
 }
 
 /** Time that is not the world's own: whoever has it lets things happen when it comes to them. */
@@ -117,6 +119,27 @@ export class World {
     return true;
   }
 
+  /**
+   * Lets one thing of another lane happen while `held` stands in the middle of a task, or lets `ms` pass. False: time is not the
+   * world's own, and passes only when `held` returns.
+   */
+  others(held: Lane, ms: number): boolean {
+    const untilMs = this.nowMs + ms;
+    const others = this.#lanes.filter((lane) => lane !== held);
+    const nextMs = Math.min(held.nextMailMs, ...others.map((lane) => lane.nextMs));
+    if (this.#outer !== undefined && nextMs > this.nowMs) return false;
+    this.#nowMs = Math.max(this.#nowMs, Math.min(nextMs, untilMs));
+    const ready = others.filter((lane) => lane.nextMs <= this.nowMs);
+    const lane = this.weather.calm ? ready[0] : ready[this.random.below(Math.max(1, ready.length))];
+    if (lane === undefined) return true;
+    const { steps } = this;
+    this.#current = lane;
+    this.steps = steps + 1;
+    lane.runNext();
+    this.#current = held;
+    return true;
+  }
+
   #ready(): readonly Lane[] {
     const { nowMs } = this;
     return this.#lanes.filter((lane) => lane.nextMs <= nowMs);
@@ -160,10 +183,15 @@ export class Lane {
     return first === undefined ? Number.POSITIVE_INFINITY : Math.max(first.atMs, this.#stillUntilMs);
   }
 
+  /** When mail is there. */
+  get nextMailMs(): number {
+    return this.#events.find(({ mail }) => mail)?.atMs ?? Number.POSITIVE_INFINITY;
+  }
+
   /** Runs `task` in `ms`; what returns cancels it. */
-  in(ms: number, what: string, task: Task): Task {
+  in(ms: number, what: string, task: Task, mail = false): Task {
     if (this.#dead) return () => {};
-    const event = { atMs: this.#world.nowMs + ms, what, task };
+    const event = { atMs: this.#world.nowMs + ms, what, task, mail };
     const events = this.#events;
     let at = events.length;
     while (at > 0 && (events[at - 1] as Event).atMs > event.atMs) at--;
@@ -195,6 +223,17 @@ export class Lane {
   die(): void {
     this.#dead = true;
     this.#events.length = 0;
+  }
+
+  /** Runs what mail is there, in the middle of a task. */
+  runMail(): void {
+    const due = this.#events.filter(({ mail, atMs }) => mail && atMs <= this.#world.nowMs);
+    for (const event of due) {
+      const index = this.#events.indexOf(event);
+      if (index < 0) continue;
+      this.#events.splice(index, 1);
+      this.#try(event.task);
+    }
   }
 
   runNext(): void {
@@ -242,6 +281,6 @@ export class Mail {
   post(what: string, task: Task, lateMs = 0): void {
     const { nowMs } = this.#world;
     this.#lastMs = Math.max(this.#lastMs, nowMs + this.#world.lateness() + lateMs);
-    this.#to.in(this.#lastMs - nowMs, what, task);
+    this.#to.in(this.#lastMs - nowMs, what, task, true);
   }
 }

@@ -17,6 +17,7 @@ import {
   type OverflowRule,
   Waiting,
 } from '../../runtime/overflow.js';
+import { unheard } from '../../runtime/unheard.js';
 import { askOf, observableOf } from '../demand.js';
 
 export interface EdgeOptions {
@@ -46,18 +47,21 @@ export function checkEdge(options: unknown, who: string, more: readonly string[]
 
 /**
  * A way to ask `values`: its own, or, of a push source, one with a queue in between that `overflow` bounds. Each call of it is a
- * subscription of its own. Order: what the queue holds comes before the end or the error of its source.
+ * subscription of its own, so that of two readers of one shared source the slow one has a queue, and perhaps an overflow, of its
+ * own and never slows the other. Order: what the queue holds comes before the end or the error of its source, but not before an
+ * abort. What the source emits within `next` waits, however much was asked for.
  */
 export function askable<T>(values: unknown, { signal, overflow }: CheckedEdge, who: string): Ask<T> {
   const source = observableOf<T>(values, who);
-  const ask: Ask<T> = askOf(values as Observable<T>) ?? ((observer) => new Buffered(source, overflow, observer, who));
+  const ask: Ask<T> =
+    askOf(values as Observable<T>) ?? ((observer) => new Buffered(source, { signal, overflow }, observer, who));
   return signal === undefined ? ask : (observer) => new Abortable(ask, signal, observer);
 }
 
 /** The queue between a push source and who asks. */
 class Buffered<T> implements DemandSubscription {
   readonly #observer: DemandObserver<T>;
-  readonly #rule: OverflowRule;
+  readonly #edge: CheckedEdge;
   readonly #who: string;
   readonly #waiting: Waiting;
   readonly #demand = new Demand();
@@ -68,11 +72,11 @@ class Buffered<T> implements DemandSubscription {
   /** The source has ended; its end waits behind its values. */
   #end: ((observer: DemandObserver<T>) => void) | undefined;
 
-  constructor(values: Observable<T>, rule: OverflowRule, observer: DemandObserver<T>, who: string) {
+  constructor(values: Observable<T>, edge: CheckedEdge, observer: DemandObserver<T>, who: string) {
     this.#observer = observer;
-    this.#rule = rule;
+    this.#edge = edge;
     this.#who = who;
-    this.#waiting = new Waiting(rule);
+    this.#waiting = new Waiting(edge.overflow);
     subscribeWithin(this.#source, values, {
       next: (value) => this.#next(value),
       error: (reason: unknown) => this.#ended((to) => to.error(reason)),
@@ -82,6 +86,7 @@ class Buffered<T> implements DemandSubscription {
   }
 
   request(n: number): void {
+    if (this.#over) return;
     this.#demand.request(n);
     this.#hand();
   }
@@ -89,22 +94,33 @@ class Buffered<T> implements DemandSubscription {
   unsubscribe(): void {
     this.#over = true;
     this.#waiting.clear();
-    this.#source.unsubscribe();
+    this.#left();
   }
 
   #next(value: T): void {
     if (this.#over || this.#end !== undefined) return;
-    if (this.#waiting.length === 0 && this.#demand.left > 0 && !this.#handing) this.#give(value);
+    // Aborted while it is being subscribed, when nobody can unsubscribe yet.
+    if (this.#edge.signal?.aborted === true) this.#left();
+    else if (this.#waiting.length === 0 && this.#demand.left > 0 && !this.#handing) this.#give(value);
     else if (!this.#waiting.offer(value)) this.#full();
   }
 
   // Who asks lives on this very event loop: whoever is held here waits for something that cannot come.
   #full(): void {
-    const { strategy } = this.#rule;
+    const { strategy } = this.#edge.overflow;
     const held = strategy === 'block' || (strategy === 'auto' && this.#subscribing);
     const reason = held ? heldAt(this.#who) : this.#waiting.overflowed(`the source of ${this.#who}`);
     this.#ended((to) => to.error(reason));
-    this.#source.unsubscribe();
+    this.#left();
+  }
+
+  // What its clean-up throws is not for whoever has left: as when a run lets go of its input.
+  #left(): void {
+    try {
+      this.#source.unsubscribe();
+    } catch (reason) {
+      unheard(`the source of ${this.#who}`, reason);
+    }
   }
 
   #ended(end: (observer: DemandObserver<T>) => void): void {
@@ -162,6 +178,9 @@ class Abortable<T> implements DemandSubscription {
   readonly #signal: AbortSignal;
   readonly #asked: DemandSubscription | undefined;
   #over = false;
+  #handing = false;
+  /** Aborted within `next`, which returns before the error comes. */
+  #aborted = false;
   readonly #abort: () => void;
 
   constructor(ask: Ask<T>, signal: AbortSignal, observer: DemandObserver<T>) {
@@ -169,7 +188,8 @@ class Abortable<T> implements DemandSubscription {
     this.#abort = () => {
       if (this.#over) return;
       this.unsubscribe();
-      observer.error(signal.reason);
+      if (this.#handing) this.#aborted = true;
+      else observer.error(signal.reason);
     };
     if (signal.aborted) {
       this.#abort();
@@ -178,7 +198,14 @@ class Abortable<T> implements DemandSubscription {
     signal.addEventListener('abort', this.#abort, { once: true });
     this.#asked = ask({
       next: (value) => {
-        if (!this.#over) observer.next(value);
+        if (this.#over) return;
+        this.#handing = true;
+        try {
+          observer.next(value);
+        } finally {
+          this.#handing = false;
+        }
+        if (this.#aborted) observer.error(signal.reason);
       },
       error: (reason) => this.#ended(() => observer.error(reason)),
       complete: () => this.#ended(() => observer.complete()),
@@ -191,6 +218,7 @@ class Abortable<T> implements DemandSubscription {
   }
 
   unsubscribe(): void {
+    this.#aborted = false;
     this.#leave();
     this.#asked?.unsubscribe();
   }

@@ -17,6 +17,7 @@ export const entries: ReadonlyMap<string, string> = new Map([
   ['millrace.api.md', 'dist/src/index.d.ts'],
   ['operators.api.md', 'dist/operators/index.d.ts'],
   ['testing.api.md', 'dist/src/testing/index.d.ts'],
+  ['ws.api.md', 'dist/src/ws/index.d.ts'],
 ]);
 
 /** Writes all reports into `folder`; throws when the declarations cannot be analysed. */

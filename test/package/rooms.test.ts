@@ -22,6 +22,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 const importedIn: readonly { readonly specifier: RegExp; readonly home: string }[] = [
   { specifier: /^fast-check(?:\/|$)/, home: 'src/testing/' },
   { specifier: /^rxjs\/internal\//, home: 'src/testing/' },
+  { specifier: /^ws(?:\/|$)/, home: 'src/ws/' },
 ];
 const sourceRooms = Object.keys(mayImport);
 const rooms = [...sourceRooms, 'bench', 'test'];
@@ -184,6 +185,8 @@ describe('rooms', () => {
     expect(seen('src/testing/a.ts', ...inner)).toEqual([]);
     expect(seen('src/a.ts', ...inner)).toHaveLength(2);
     expect(seen('operators/a.ts', ...inner)).toHaveLength(3);
+    expect(seen('src/ws/a.ts', "import type { WebSocket } from 'ws';")).toEqual([]);
+    expect(seen('src/edges/a.ts', "import type { WebSocket } from 'ws';")).toHaveLength(1);
     expect(seen('src/a.ts', '// @ts-ignore')).toHaveLength(1);
     expect(offences({ path: 'src/a.ts', text: 'export const a = 1;' })).toHaveLength(1);
     expect(offences({ path: 'src/a.ts', text: `/**\n${' * a\n'.repeat(9)} */` })).toHaveLength(1);

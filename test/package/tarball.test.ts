@@ -77,6 +77,13 @@ describe('tarball', () => {
     expect(names.filter((name) => Object.hasOwn(rx, name))).toEqual([]);
   });
 
+  test('law: millrace/ws loads where ws is not installed', async () => {
+    const { app, output } = installation;
+    expect(existsSync(join(app, 'node_modules', 'ws'))).toBe(false);
+    writeFileSync(join(app, 'sockets.mjs'), "console.log(Object.keys(await import('millrace/ws')).join());");
+    expect(await output(app, process.execPath, 'sockets.mjs')).toBe('fromWebSocket,intoWebSocket\n');
+  });
+
   test('law: the declarations stand alone under strict flags', async () => {
     const { app, output } = installation;
     writeFileSync(
@@ -85,8 +92,10 @@ describe('tarball', () => {
         "import { keyBy, pull, shuffle, source, topology } from 'millrace';",
         "import { map } from 'millrace/operators';",
         "import { arbitrary, captured, feeder, testClock } from 'millrace/testing';",
+        "import { fromWebSocket, intoWebSocket } from 'millrace/ws';",
         'export const all: readonly unknown[] = [keyBy, map, pull, shuffle, source, topology];',
         'export const tests: readonly unknown[] = [arbitrary, captured, feeder, testClock];',
+        'export const sockets: readonly unknown[] = [fromWebSocket, intoWebSocket];',
       ].join('\n'),
     );
     const flags =

@@ -58,6 +58,8 @@ class FakeClock implements Clock {
 }
 
 class Worker implements Stepped {
+  rest(): void {}
+
   readonly log: string[];
   readonly name: string;
   /** Steps that will find something to do. */

@@ -1,0 +1,103 @@
+import { createRuntime, fromPublisher, type Publisher, pull, toProcessor, toPublisher } from 'millrace';
+import { processorRules, publisherRules, type Rule, testRuntime } from 'millrace/testing';
+import { firstValueFrom, toArray } from 'rxjs';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { ordered, scattered } from './fixtures/rules.js';
+
+const runtime = createRuntime({ threads: 2 });
+const simulated = testRuntime();
+afterEach(() => expect([runtime.runs.length, simulated.runs.length]).toEqual([0, 0]));
+afterAll(() => runtime.close());
+
+const hosts = [
+  ['on threads', runtime],
+  ['on the calling thread', undefined],
+  ['on the simulated host', simulated],
+] as const;
+const topologies = [
+  ['a topology of one executor', ordered],
+  ['a topology of several', scattered],
+] as const;
+const cases = hosts.flatMap(([place, host]) =>
+  topologies.map(([name, topology]) => {
+    const operator = () => topology(host === undefined ? { runtime, threads: 0 } : { runtime: host });
+    return [`${name} ${place}`, operator] as const;
+  }),
+);
+
+const upTo = (elements: number) =>
+  pull(function* () {
+    for (let n = 1; n <= elements; n++) yield n;
+  });
+const fails = () =>
+  pull<number>(() => {
+    throw new Error('no');
+  });
+const named = (rules: readonly Rule[]) => rules.map((rule) => [`${rule.id} ${rule.title}`, rule] as const);
+const options = { maxElements: 1_000 };
+
+// C-081: §1.3 of these says that signals never overlap, from however many threads they come.
+describe.each(cases)('toPublisher() of %s', (_name, operator) => {
+  const make = (elements: number): Publisher<number> => toPublisher(upTo(elements).pipe(operator()));
+  const failed = (): Publisher<number> => toPublisher(fails().pipe(operator()));
+  test.each(named(publisherRules(make, { ...options, failed })))('%s', (_title, rule) => rule.check());
+});
+
+describe.each(cases)('toProcessor() of %s', (_name, operator) => {
+  test.each(named(processorRules(() => toProcessor(operator()), options)))('%s', (_title, rule) => rule.check());
+});
+
+test('C-081: signals of four executors on two threads come one at a time, and as many as were requested', async () => {
+  const publisher = toPublisher(upTo(5_000).pipe(scattered({ runtime })));
+  let [running, deepest, received, requested] = [0, 0, 0, 0];
+  let surplus = 0;
+  await new Promise<void>((resolve, reject) => {
+    const signal = (work: () => void): void => {
+      deepest = Math.max(deepest, ++running);
+      work();
+      running--;
+    };
+    let request!: (n: number) => void;
+    publisher.subscribe({
+      onSubscribe: (subscription) =>
+        signal(() => {
+          request = (n) => {
+            requested += n;
+            subscription.request(n);
+          };
+          request(1);
+        }),
+      onNext: () =>
+        signal(() => {
+          received++;
+          if (received > requested) surplus++;
+          if (received === requested) request(1 + (received % 7));
+        }),
+      onError: (reason) => signal(() => reject(reason)),
+      onComplete: () => signal(resolve),
+    });
+  });
+  expect([deepest, received, surplus]).toEqual([1, 5_000, 0]);
+});
+
+test('through a processor and back: all values, and a publisher that is never asked for all', async () => {
+  const asked: number[] = [];
+  const processor = toProcessor(ordered({ runtime }));
+  const numbers = toPublisher(upTo(3_000));
+  numbers.subscribe({
+    onSubscribe: (subscription) =>
+      processor.onSubscribe({
+        request: (n) => {
+          asked.push(n);
+          subscription.request(n);
+        },
+        cancel: () => subscription.cancel(),
+      }),
+    onNext: (value) => processor.onNext(value),
+    onError: (reason) => processor.onError(reason),
+    onComplete: () => processor.onComplete(),
+  });
+  const all = await firstValueFrom(fromPublisher(processor).pipe(toArray()));
+  expect(all).toEqual(Array.from({ length: 3_000 }, (_, n) => n + 2));
+  expect(Math.max(...asked)).toBeLessThan(3_000);
+});
