@@ -85,7 +85,10 @@ export const codes: Readonly<Record<ErrorCode, Entry>> = {
     cure: 'subscribe all of them, or name those you want in `outputs`',
   },
   ERR_OPERATOR: { when: 'a function given to an operator or exchange threw', cure: 'see the cause' },
-  ERR_SOURCE: { when: 'a source failed: the input or a pull', cure: 'see the cause' },
+  ERR_SOURCE: {
+    when: 'a source failed: the input, a pull, or one of fromRequest() or fromPublisher(), which may also have given more than was asked for',
+    cure: 'see the message and the cause',
+  },
   ERR_KEY: {
     when: 'a key cannot be hashed, or the receiver computed another one (strict)',
     cure: 'use strings, numbers, bigints, booleans, dates, bytes, or arrays and plain objects of these',
@@ -95,12 +98,12 @@ export const codes: Readonly<Record<ErrorCode, Entry>> = {
     cure: 'put keyBy() directly before it, behind the asynchronous or opaque step',
   },
   ERR_VALUE: {
-    when: 'a value cannot travel between executors',
+    when: 'a value cannot travel between executors, or is null where an edge has no null',
     cure: 'the message gives the path; send data, or give the exchange a `codec`',
   },
   ERR_NOT_REPEATABLE: {
-    when: "an executor's input was subscribed a second time (repeat, retry)",
-    cure: 'put repeat or retry before or after the topology',
+    when: 'an input that cannot start again was subscribed a second time: of an executor (repeat, retry), or of a processor',
+    cure: 'put repeat or retry before or after the topology; make a processor for each subscriber',
   },
   ERR_OVERFLOW: {
     when: 'a source that knows no demand emitted more than `capacity` values beyond what was taken',

@@ -40,6 +40,7 @@ export class Liveness {
   readonly #beganMs: number;
   #stopWatch: () => void = () => {};
   #holds = 0;
+  #seen = -1;
 
   constructor(options: LivenessOptions) {
     const { run, plan, wires, host, threads, startedAt, settings } = options;
@@ -144,7 +145,7 @@ export class Liveness {
   #hopeless(): MillraceError | undefined {
     const { threads, host, plan } = this.#options;
     // Without threads all executors are on this one, and have done what they can but for what waits for its age.
-    const alone = threads.length === 0 && !host.ages;
+    const alone = threads.length === 0 && !host.ages && !this.#movedSince();
     const blocked = alone ? [] : this.#standstill.hopeless();
     if (blocked === undefined) return undefined;
     return new MillraceError(
@@ -154,6 +155,13 @@ export class Liveness {
         String(this.explain()),
       { topology: plan.topology },
     );
+  }
+
+  /** Whether anything has moved since this was last asked: pieces of a long frame are no values yet. */
+  #movedSince(): boolean {
+    const before = this.#seen;
+    this.#seen = this.#options.moved();
+    return this.#seen !== before;
   }
 
   #stalled(): MillraceError {

@@ -21,7 +21,8 @@ export class Printed {
       const write: Write = stream.write.bind(stream);
       stream.write = (...args: unknown[]): boolean => {
         if (stream.writableLength > maxBytes && this.#callerHeld()) return this.#drop(args);
-        if (this.#dropped > 0) this.#tell();
+        // Said once for a while of it, not for every pause.
+        if (this.#dropped > 0 && stream.writableLength === 0) this.#tell();
         return (write as (...args: unknown[]) => boolean)(...args);
       };
     }

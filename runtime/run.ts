@@ -185,8 +185,9 @@ export class Run implements ThreadEvents {
   }
 
   #moved(): number {
-    const { executors, out } = this.metrics();
-    return executors.reduce((sum, executor) => sum + executor.in + executor.out, out);
+    const { executors, channels, out } = this.metrics();
+    const read = channels.reduce((sum, channel) => sum + channel.bytesRead, out);
+    return executors.reduce((sum, executor) => sum + executor.in + executor.out, read);
   }
 
   #livenessOf(): Liveness {

@@ -1,6 +1,6 @@
 /**
  * millrace: RxJS pipelines on worker threads. The public names, no logic.
- * Operators are in 'millrace/operators'; no name here is one that RxJS has.
+ * Operators are in 'millrace/operators'; no name here is one that RxJS has, but for two types of Reactive Streams.
  */
 
 export { broadcast } from '../operators/broadcast.js';

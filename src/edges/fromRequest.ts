@@ -16,7 +16,9 @@ import { Asked } from '../demand.js';
 export interface RequestSink<T> {
   /** One of the values that were requested. */
   next(value: T): void;
+  /** The end, by a failure; needs no request. */
   error(reason: unknown): void;
+  /** The end; needs no request. */
   complete(): void;
 }
 

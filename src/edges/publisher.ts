@@ -8,6 +8,7 @@ import { show } from '../../runtime/option.js';
 
 /** What gives values to those who subscribe, to each as many as it asked for (Reactive Streams §1). */
 export interface Publisher<T> {
+  /** Calls `onSubscribe` before anything else; throws only where it is given no subscriber (§1.9). */
   subscribe(subscriber: Subscriber<T>): void;
 }
 
@@ -16,9 +17,13 @@ export interface Publisher<T> {
  * and `onComplete`, which need no demand (Reactive Streams §2). None of the four may throw.
  */
 export interface Subscriber<T> {
+  /** By `subscription` it asks for values, at once or later. */
   onSubscribe(subscription: Subscription): void;
+  /** One of the values it asked for, never null or undefined. */
   onNext(value: T): void;
+  /** The end, by a failure; never null or undefined. */
   onError(reason: unknown): void;
+  /** The end: there are no more values. */
   onComplete(): void;
 }
 
@@ -26,6 +31,7 @@ export interface Subscriber<T> {
 export interface Subscription {
   /** So many more values: a whole number above 0, or Infinity; from `Number.MAX_SAFE_INTEGER` on it means all there are. */
   request(n: number): void;
+  /** No values are wanted any more. May be called again. */
   cancel(): void;
 }
 

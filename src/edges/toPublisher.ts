@@ -74,7 +74,13 @@ class Publication<T> {
   // Order: the source is subscribed when onSubscribe has returned, so that nothing it does comes before (§1.9).
   start(ask: Ask<T>): void {
     const subscription = { request: (n: number) => this.#request(n), cancel: () => this.#cancel() };
-    this.#signal((subscriber) => subscriber.onSubscribe(subscription));
+    this.#signalling = true;
+    try {
+      this.#subscriber?.onSubscribe(subscription);
+    } catch (reason) {
+      this.#threw(reason);
+    }
+    this.#signalled();
     if (this.#over) return;
     try {
       const asked = ask({
@@ -117,18 +123,23 @@ class Publication<T> {
     if (value === null || value === undefined) {
       const message = `a value of ${this.#who} is ${value}, which Reactive Streams does not let through (§2.13): filter it out, or map it to a value that stands for it`;
       this.#fail(new MillraceError('ERR_VALUE', message));
-    } else this.#signal((subscriber) => subscriber.onNext(value));
-  }
-
-  #signal(say: (subscriber: Subscriber<T>) => void): void {
-    if (this.#subscriber === undefined) return;
+      return;
+    }
     this.#signalling = true;
     try {
-      say(this.#subscriber);
+      this.#subscriber?.onNext(value);
     } catch (reason) {
-      this.#cancel();
-      report(reason);
+      this.#threw(reason);
     }
+    this.#signalled();
+  }
+
+  #threw(reason: unknown): void {
+    this.#cancel();
+    report(reason);
+  }
+
+  #signalled(): void {
     this.#signalling = false;
     this.#finish();
   }

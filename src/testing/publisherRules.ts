@@ -10,6 +10,7 @@ import { checkRules, type Exam, type Rule, type RuleOptions, refusal, ruleOf } f
 import type { Checks, Subject } from './subject.js';
 import { subscriptionChecks } from './subscriptionRules.js';
 
+/** How the rules of a publisher are checked. */
 export interface PublisherRuleOptions extends RuleOptions {
   /** Makes a publisher that fails before its first value, or at it; without, §1.4 is left out. */
   readonly failed?: () => Publisher<number>;

@@ -14,11 +14,13 @@ import { textOf } from './contract.js';
 export interface Rule {
   /** Its number in the specification, such as `§1.1`. */
   readonly id: string;
+  /** What it says, in words of our own. */
   readonly title: string;
   /** Rejects with an AssertionError that names the rule, what happened and the seed. */
   check(): Promise<void>;
 }
 
+/** How rules are checked. */
 export interface RuleOptions {
   /** How long a check waits for a signal that must come, in ms of real time; default 5,000. */
   readonly timeoutMs?: number;

@@ -3,7 +3,8 @@
  * Owns the run from its input to its end. Never waits in real time: it is over when it returns.
  */
 
-import { isObservable, type Observable, type Subscription } from 'rxjs';
+import { isObservable, type Observable, Subscription } from 'rxjs';
+import { subscribeWithin } from '../../operators/within.js';
 import { isMillraceError, MillraceError } from '../../runtime/errors.js';
 import { said } from '../../runtime/fault.js';
 import { checkKeys, isOptions, show } from '../../runtime/option.js';
@@ -126,7 +127,8 @@ class Run {
   readonly #trace = new Trace();
   readonly #flushes: Flush[] = [];
   readonly #outputs: Record<string, Timed<unknown>[]> = {};
-  readonly #subscriptions: Subscription[] = [];
+  /** Also while it is still inside its own subscribe. */
+  readonly #subscription = new Subscription();
   readonly #foreign: string[] = [];
   readonly #results: Results;
   #open = 0;
@@ -224,16 +226,14 @@ class Run {
       if (atValue === 0) this.#host.lane.in(forMs, 'leaves', () => this.#leave());
     for (const [name, output] of outputs) {
       this.#outputs[name] = [];
-      this.#subscriptions.push(
-        output.subscribe({
-          next: (value) => this.#next(name, value),
-          error: (reason: unknown) => this.#ended(errorOf(reason)),
-          complete: () => {
-            this.#note(`${name} completes`);
-            if (--this.#open === 0) this.#ended('complete');
-          },
-        }),
-      );
+      subscribeWithin(this.#subscription, output, {
+        next: (value) => this.#next(name, value),
+        error: (reason: unknown) => this.#ended(errorOf(reason)),
+        complete: () => {
+          this.#note(`${name} completes`);
+          if (--this.#open === 0) this.#ended('complete');
+        },
+      });
     }
   }
 
@@ -250,7 +250,7 @@ class Run {
   #leave(): void {
     if (this.#end !== undefined) return;
     this.#note('unsubscribes');
-    for (const subscription of this.#subscriptions) subscription.unsubscribe();
+    this.#subscription.unsubscribe();
     this.#ended('unsubscribed');
   }
 
@@ -262,7 +262,7 @@ class Run {
       this.#foreign.length === 0 ? '' : `\n  not of virtual time, and so never heard of: ${this.#foreign.join(', ')}`;
     const who = waits.length === 0 ? '' : `:\n  ${waits.join('\n  ')}`;
     this.#ended(new MillraceError('ERR_STALLED', `the run ${how}${who}${foreign}`));
-    for (const subscription of this.#subscriptions) subscription.unsubscribe();
+    this.#subscription.unsubscribe();
   }
 
   #ended(end: Simulation<unknown>['end']): void {

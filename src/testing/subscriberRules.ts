@@ -243,6 +243,9 @@ async function ends(exam: Exam, meet: () => Meeting, how: 'complete' | 'error'):
     else meeting.begin();
     meeting.over(how);
     const when = asks ? 'after a request' : 'without a request';
+    await exam.quiet();
+    // A processor may need to be asked for the end.
+    meeting.ask(1);
     await exam.until(
       () => meeting.end !== 'open',
       () => `the ${how} ${when} did not arrive`,

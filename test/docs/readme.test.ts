@@ -11,7 +11,7 @@ describe('the README', () => {
   let installation: Installation;
 
   beforeAll(async () => {
-    installation = await install(['rxjs', 'msgpackr', 'fast-check', 'tsx', 'typescript']);
+    installation = await install(['rxjs', 'msgpackr', 'fast-check', 'tsx', 'typescript', 'ws']);
     for (const { name, text } of files) writeFileSync(join(installation.app, name), text);
   });
 

@@ -8,6 +8,7 @@ import '../../operators/index.js';
 import { defaultBatch } from '../../runtime/batch.js';
 import { codes } from '../../runtime/errors.js';
 import { runDefaults } from '../../src/options.js';
+import { type RuleId, titles, untested } from '../../src/testing/rules.js';
 import { refusedOperators } from '../operators/refused.js';
 
 type Row = readonly string[];
@@ -71,6 +72,14 @@ export const tables: Readonly<Record<string, () => string>> = {
         ['`outputs`', 'all', 'run, of a record'],
         ['`runtime`', 'one shared by all, with `availableParallelism()` threads', 'run'],
       ],
+    ),
+  rules: () =>
+    table(
+      ['rule', 'what it says', 'here'],
+      Object.entries(titles).map(([id, title]) => {
+        const why = untested[id as RuleId];
+        return [id, title, why === undefined ? 'tested' : `not applicable in JavaScript: ${why}`];
+      }),
     ),
   errors: () =>
     table(

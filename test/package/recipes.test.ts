@@ -21,6 +21,7 @@ beforeAll(async () => {
     'rxjs',
     'msgpackr',
     'fast-check',
+    'ws',
     '@types',
     'tsx',
     'typescript',

@@ -12,7 +12,7 @@ afterAll(() => runtime.close());
 const hosts = [
   ['on threads', runtime],
   ['on the calling thread', undefined],
-  ['on the simulated host', simulated],
+  ['on the simulated host, in virtual time', simulated],
 ] as const;
 const topologies = [
   ['a topology of one executor', ordered],
@@ -21,7 +21,7 @@ const topologies = [
 const cases = hosts.flatMap(([place, host]) =>
   topologies.map(([name, topology]) => {
     const operator = () => topology(host === undefined ? { runtime, threads: 0 } : { runtime: host });
-    return [`${name} ${place}`, operator] as const;
+    return [`${name} ${place}`, operator, host === simulated] as const;
   }),
 );
 
@@ -33,18 +33,40 @@ const fails = () =>
   pull<number>(() => {
     throw new Error('no');
   });
-const named = (rules: readonly Rule[]) => rules.map((rule) => [`${rule.id} ${rule.title}`, rule] as const);
+const named = (rules: readonly Rule[], virtual: boolean) =>
+  rules.map(({ id, title, check }) => [`${id} ${title}`, virtual ? () => inVirtualTime(check) : check] as const);
+
+/** A millisecond a turn, as long as `check` takes. */
+async function inVirtualTime(check: () => Promise<void>): Promise<void> {
+  using clock = testClock();
+  let over = false;
+  const checked = check().finally(() => {
+    over = true;
+  });
+  checked.catch(() => {});
+  while (!over) {
+    clock.advance(1);
+    await new Promise(setImmediate);
+  }
+  await checked;
+}
+
 const options = { maxElements: 1_000 };
 
 // C-081: §1.3 of these says that signals never overlap, from however many threads they come.
-describe.each(cases)('toPublisher() of %s', (_name, operator) => {
+describe.each(cases)('toPublisher() of %s', (_name, operator, virtual) => {
   const make = (elements: number): Publisher<number> => toPublisher(upTo(elements).pipe(operator()));
   const failed = (): Publisher<number> => toPublisher(fails().pipe(operator()));
-  test.each(named(publisherRules(make, { ...options, failed })))('%s', (_title, rule) => rule.check());
+  test.each(named(publisherRules(make, { ...options, failed }), virtual))('%s', (_title, check) => check());
 });
 
-describe.each(cases)('toProcessor() of %s', (_name, operator) => {
-  test.each(named(processorRules(() => toProcessor(operator()), options)))('%s', (_title, rule) => rule.check());
+describe.each(cases)('toProcessor() of %s', (_name, operator, virtual) => {
+  test.each(
+    named(
+      processorRules(() => toProcessor(operator()), options),
+      virtual,
+    ),
+  )('%s', (_title, check) => check());
 });
 
 test('C-081: signals of four executors on two threads come one at a time, and as many as were requested', async () => {

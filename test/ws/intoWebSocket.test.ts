@@ -240,6 +240,7 @@ describe('early ends', () => {
       if (when === 'while it closes')
         await vi.waitFor(() => expect(client.readyState).toBe(client.CLOSING), { interval: 0 });
       leaving.abort('enough');
+      server.resume();
       await expect(sent).rejects.toBe('enough');
       expect(await closed).toBe(when === 'while it closes' ? 1000 : 1001);
       expect(state.left).toBe(when === 'while it waits' ? 1 : 0);
