@@ -1,7 +1,7 @@
 /**
  * A fault on its way. It travels behind the values emitted before it; where an executor on its way takes no input any more, it
  * would never arrive, and the run ends from here.
- * Owns the decision: nothing has moved for stopMs, nor when all threads were asked to look again and have answered.
+ * Owns the decision: nothing has moved for stopMs though an output is asked, nor when all threads were asked to look again and have answered.
  * Never waits for ever: a thread that does not answer within another stopMs hangs in a value.
  */
 
@@ -13,6 +13,8 @@ export interface Watched {
   moved(): number;
   /** All threads run. */
   started(): boolean;
+  /** No output is asked for anything: what stands still waits for its readers, who shall have what came before the fault. */
+  unasked(): boolean;
   /** Asks every thread to look at its channels and to answer; says how many were asked. */
   ask(): number;
   giveUp(): void;
@@ -47,7 +49,7 @@ export class FaultWatch {
   }
 
   #silent(): void {
-    if (!this.#watched.started() || this.#moved !== this.#watched.moved()) {
+    if (!this.#watched.started() || this.#watched.unasked() || this.#moved !== this.#watched.moved()) {
       this.#wait();
       return;
     }

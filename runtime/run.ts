@@ -216,6 +216,7 @@ export class Run implements ThreadEvents {
         stopMs: this.#job.settings.stopMs,
         moved: () => this.#moved(),
         started: () => this.#starting.size === 0,
+        unasked: () => [...this.#outputs.values()].every((end) => end.read().withheld),
         ask: () => this.#tell('look'),
         giveUp: () => this.#failWith(fault),
       },

@@ -3,7 +3,7 @@
  * Owns the order of its end: results are written first, then what went wrong, then the summary.
  */
 
-import type { Observable, Subscription } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { clock } from '../../runtime/clock.js';
 import type { Run } from '../run.js';
 import { sentence } from './badLine.js';
@@ -15,6 +15,7 @@ import type { RunCall } from './invocation.js';
 import { Printer } from './printer.js';
 import { Progress } from './progress.js';
 import { rowOf } from './row.js';
+import { take } from './taking.js';
 import { loadTarget, type Target } from './target.js';
 import { hintFor, UsageError } from './usage.js';
 
@@ -36,7 +37,7 @@ export class RunCommand {
   #over = false;
   /** Stdout took no more, perhaps only at the end. */
   #unwritten: Exit | undefined;
-  #subscriptions: Subscription[] = [];
+  readonly #subscriptions: { unsubscribe(): void }[] = [];
   #end: (exit: Exit) => void = () => {};
 
   constructor(call: RunCall) {
@@ -140,14 +141,14 @@ export class RunCommand {
       };
       let open = outputs.length;
       for (const { name, values } of outputs) {
-        const subscription = values.subscribe({
-          next: (value) => this.#print(() => rowOf(format, value, name)),
+        const observer = {
+          next: (value: unknown) => this.#print(() => rowOf(format, value, name)),
           error: (reason: unknown) => this.#end({ code: 1, failure: failureText(reason) }),
           complete: () => {
             if (--open === 0) this.#end({ code: 0 });
           },
-        });
-        this.#subscriptions.push(subscription);
+        };
+        this.#subscriptions.push(take(values, observer, () => this.#printer.room()));
       }
     });
   }

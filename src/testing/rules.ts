@@ -76,16 +76,16 @@ export const titles = {
 
 export type RuleId = keyof typeof titles;
 
-/** Rules that no check can hold here, and why. */
+/** Rules that have no check, and why. */
 export const untested: Readonly<Partial<Record<RuleId, string>>> = {
-  '§2.2': 'a recommendation; what holds up whom is for the application to measure',
-  '§2.7': 'both sides live on one event loop, so calls of several threads cannot meet',
-  '§2.11': 'both sides live on one event loop, which has no unpublished memory',
-  '§3.1': 'who calls a function is not to be seen; both sides live on one event loop',
-  '§3.4': 'a recommendation about time',
-  '§3.10': 'a permission; §3.2 and §3.3 hold what follows from it',
-  '§3.11': 'a permission; §1.3 and §1.5 hold what follows from it',
-  '§3.14': 'a permission',
+  '§2.2': 'not tested: a recommendation; what holds up whom is for the application to measure',
+  '§2.7': 'not applicable in JavaScript: both sides live on one event loop, so calls of several threads cannot meet',
+  '§2.11': 'not applicable in JavaScript: both sides live on one event loop, which has no unpublished memory',
+  '§3.1': 'not applicable in JavaScript: a function cannot see who calls it',
+  '§3.4': 'not tested: a recommendation about time',
+  '§3.10': 'not tested: a permission; §3.2 and §3.3 hold what follows from it',
+  '§3.11': 'not tested: a permission; §1.3 and §1.5 hold what follows from it',
+  '§3.14': 'not tested: a permission',
 };
 
 /** Checked, with defaults. */

@@ -23,6 +23,7 @@ function benchOf(threads: number) {
       stopMs: 10,
       moved: () => seen.moved,
       started: () => seen.started,
+      unasked: () => false,
       ask: () => {
         seen.asked++;
         return threads;

@@ -1,5 +1,5 @@
 import { createRuntime, fromPublisher, type Publisher, pull, toProcessor, toPublisher } from 'millrace';
-import { processorRules, publisherRules, type Rule, testRuntime } from 'millrace/testing';
+import { processorRules, publisherRules, type Rule, testClock, testRuntime } from 'millrace/testing';
 import { firstValueFrom, toArray } from 'rxjs';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { ordered, scattered } from './fixtures/rules.js';
@@ -51,7 +51,7 @@ async function inVirtualTime(check: () => Promise<void>): Promise<void> {
   await checked;
 }
 
-const options = { maxElements: 1_000 };
+const options = { maxElements: 1_000, timeoutMs: 20_000 };
 
 // C-081: §1.3 of these says that signals never overlap, from however many threads they come.
 describe.each(cases)('toPublisher() of %s', (_name, operator, virtual) => {

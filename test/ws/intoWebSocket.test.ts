@@ -235,6 +235,8 @@ describe('early ends', () => {
       const closed = closeOf(server);
       const { values, state } = endless('x');
       server.on('message', () => {});
+      // It answers when it reads on.
+      if (when === 'while it closes') server.pause();
       const sent = intoWebSocket(when === 'while it closes' ? of('x') : values, client, { signal });
       if (when === 'while it waits') await once(server, 'message');
       if (when === 'while it closes')
