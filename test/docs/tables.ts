@@ -7,6 +7,7 @@ import { operatorTraits } from '../../operators/lowered.js';
 import '../../operators/index.js';
 import { defaultBatch } from '../../runtime/batch.js';
 import { codes } from '../../runtime/errors.js';
+import { overflowDefaults } from '../../runtime/overflow.js';
 import { runDefaults } from '../../src/options.js';
 import { type RuleId, titles, untested } from '../../src/testing/rules.js';
 import { refusedOperators } from '../operators/refused.js';
@@ -66,6 +67,13 @@ export const tables: Readonly<Record<string, () => string>> = {
         ['`parallelism`', '1', 'every cut but `gather`'],
         ['`threads`', 'as many as the run has executors, at most those of the runtime; 0: the calling thread', 'run'],
         ['`maxParkedBytes`', `${runDefaults.maxParkedBytes / 1024 / 1024} MiB`, 'run'],
+        [
+          '`overflow`',
+          `\`'${overflowDefaults.strategy}'\`, \`capacity\` ${overflowDefaults.capacity} values`,
+          'run, edges',
+        ],
+        ['`stallMs`', `${runDefaults.stallMs} ms`, 'run'],
+        ['`hangMs`', `\`${runDefaults.hangMs}\``, 'run'],
         ['`stopMs`', `${runDefaults.stopMs} ms`, 'run'],
         ['`startTimeoutMs`', `${runDefaults.startTimeoutMs} ms`, 'run'],
         ['`strict`', `${runDefaults.strict}`, 'run'],

@@ -9,21 +9,13 @@ const simulated = testRuntime();
 afterEach(() => expect([runtime.runs.length, simulated.runs.length]).toEqual([0, 0]));
 afterAll(() => runtime.close());
 
-const hosts = [
-  ['on threads', runtime],
-  ['on the calling thread', undefined],
-  ['on the simulated host, in virtual time', simulated],
+/** Name, what makes an operator, and whether its time is virtual. */
+const cases = [
+  ['a topology of one executor on threads', () => ordered({ runtime }), false],
+  ['a topology of several on threads', () => scattered({ runtime }), false],
+  ['a topology of several on the calling thread', () => scattered({ runtime, threads: 0 }), false],
+  ['a topology of several on the simulated host, in virtual time', () => scattered({ runtime: simulated }), true],
 ] as const;
-const topologies = [
-  ['a topology of one executor', ordered],
-  ['a topology of several', scattered],
-] as const;
-const cases = hosts.flatMap(([place, host]) =>
-  topologies.map(([name, topology]) => {
-    const operator = () => topology(host === undefined ? { runtime, threads: 0 } : { runtime: host });
-    return [`${name} ${place}`, operator, host === simulated] as const;
-  }),
-);
 
 const upTo = (elements: number) =>
   pull(function* () {

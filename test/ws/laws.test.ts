@@ -129,6 +129,7 @@ describe('intoWebSocket', () => {
           played.readyState = 1;
           played.emit('open');
         }
+        const theirs = new Set<() => void>();
         let ended = false;
         for (const what of steps) {
           if (what === 'give') {
@@ -143,7 +144,9 @@ describe('intoWebSocket', () => {
           } else {
             played.send('y'.repeat(what.others), () => {});
             played.calls.pop();
+            theirs.add(played.sent.at(-1)!);
           }
+          if (played.sent.some((done) => !theirs.has(done))) expect(played.calls).not.toContain('close 1000');
           // With room, and nothing under way that would say so later, it has asked.
           if (!ended && played.bufferedAmount < max && played.sent.length === 0) expect(asked).toBe(given.length + 1);
         }

@@ -1,0 +1,71 @@
+/**
+ * Values as a Node stream in object mode: it asks for what fits into its buffer.
+ * Owns the count of what was asked for and has not come. Never asks for more than `highWaterMark` values ahead of its reader.
+ */
+
+import { Readable } from 'node:stream';
+import type { Observable } from 'rxjs';
+import type { DemandSubscription } from '../../runtime/demand.js';
+import { MillraceError } from '../../runtime/errors.js';
+import { show } from '../../runtime/option.js';
+import { askable, checkEdge, type EdgeOptions } from './edge.js';
+
+/**
+ * Subscribes at the first read and asks for values as its reader takes them, at most `highWaterMark` (16) ahead. `destroy()`
+ * unsubscribes at once; an error, or the reason of an aborted `signal`, destroys the stream.
+ *
+ * ```ts
+ * await pipeline(toReadable(lines.pipe(parsed())), stringify(), createWriteStream('out.json'));
+ * ```
+ *
+ * A `null` among the values is `ERR_VALUE`: for a stream it means the end. Wrong options throw `ERR_OPTION`.
+ */
+export function toReadable(
+  values: Observable<unknown>,
+  options: EdgeOptions & { readonly highWaterMark?: number } = {},
+): Readable {
+  const edge = checkEdge(options, 'toReadable()', ['highWaterMark']);
+  const { highWaterMark = 16 } = options;
+  checkMark(highWaterMark, 'toReadable()');
+  const ask = askable<unknown>(values, edge, 'toReadable()');
+  let asked: DemandSubscription | undefined;
+  let coming = 0;
+  const stream = new Readable({
+    objectMode: true,
+    highWaterMark,
+    read() {
+      asked ??= ask({
+        next(value) {
+          coming--;
+          if (value === null) stream.destroy(noNull());
+          else stream.push(value);
+        },
+        error: (reason) => void stream.destroy(reason as Error),
+        complete: () => void stream.push(null),
+      });
+      // A buffer of 0 is filled for whoever reads.
+      const fits = Math.max(1, highWaterMark - stream.readableLength) - coming;
+      if (fits <= 0 || stream.destroyed) return;
+      coming += fits;
+      asked.request(fits);
+    },
+    destroy(error, done) {
+      asked?.unsubscribe();
+      done(error);
+    },
+  });
+  return stream;
+}
+
+/** Checks the option `highWaterMark` of `who`, a number of values. */
+export function checkMark(mark: unknown, who: string): void {
+  if (typeof mark === 'number' && Number.isInteger(mark) && mark >= 0 && mark <= 2 ** 31 - 1) return;
+  const message = `highWaterMark of ${who} must be a whole number of values from 0 to 2^31 - 1, got ${show(mark)}`;
+  throw new MillraceError('ERR_OPTION', message);
+}
+
+function noNull(): MillraceError {
+  const message =
+    'toReadable() got null, which is the end of a Node stream: map() it to something else, or filter() it';
+  return new MillraceError('ERR_VALUE', message);
+}
