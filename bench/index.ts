@@ -7,7 +7,10 @@ import { parseArgs } from 'node:util';
 import { batching } from './batching.bench.js';
 import { breakeven } from './breakeven.bench.js';
 import { codec } from './codec.bench.js';
+import { demand } from './demand.bench.js';
+import { edges } from './edges.bench.js';
 import { endurance } from './endurance.bench.js';
+import { flat } from './flat.bench.js';
 import { idle } from './idle.bench.js';
 import type { Bench } from './kit.js';
 import { latency } from './latency.bench.js';
@@ -27,6 +30,9 @@ const benches: readonly Bench[] = [
   codec,
   batching,
   rounds,
+  demand,
+  edges,
+  flat,
   endurance,
 ];
 
