@@ -1,5 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Installation, install, root } from '../package/installation.js';
 import { blocks, commands, files, readme, texts } from './blocks.js';
@@ -7,12 +8,33 @@ import { withTables } from './tables.js';
 
 const outputs = texts('output');
 
+/** Run by tsx, as a reader does it. To load that in every process and thread of all blocks takes longer than what they do. */
+const asWritten = files.find(({ run }) => run)?.name;
+
+function javaScript(fileName: string, text: string): string {
+  const compilerOptions = {
+    module: ts.ModuleKind.ESNext,
+    target: ts.ScriptTarget.ES2022,
+    inlineSourceMap: true,
+    inlineSources: true,
+    verbatimModuleSyntax: true,
+  };
+  return ts.transpileModule(text, { fileName, compilerOptions }).outputText;
+}
+
 describe('the README', () => {
   let installation: Installation;
+  /** The blocks without their types. */
+  let built: string;
 
   beforeAll(async () => {
     installation = await install(['rxjs', 'msgpackr', 'fast-check', 'tsx', 'typescript', 'ws']);
-    for (const { name, text } of files) writeFileSync(join(installation.app, name), text);
+    built = join(installation.app, 'built');
+    mkdirSync(built);
+    for (const { name, text } of files) {
+      writeFileSync(join(installation.app, name), text);
+      writeFileSync(join(built, name.replace(/\.ts$/, '.js')), name.endsWith('.ts') ? javaScript(name, text) : text);
+    }
   });
 
   afterAll(() => installation.remove());
@@ -36,7 +58,11 @@ describe('the README', () => {
   test.each(files.filter((file) => file.run).map(({ name }) => name))(
     '%s prints what the README says',
     async (name) => {
-      const printed = await installation.run(installation.app, process.execPath, '--import', 'tsx', name);
+      const script = name.replace(/\.ts$/, '.js');
+      const printed =
+        name === asWritten
+          ? await installation.run(installation.app, process.execPath, '--import', 'tsx', name)
+          : await installation.run(built, process.execPath, '--enable-source-maps', script);
       expect(printed, printed.stderr).toMatchObject({ code: 0, stdout: outputs.get(name) });
     },
   );
