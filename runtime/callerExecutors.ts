@@ -75,7 +75,7 @@ export function receivingExecutor(
     executor,
     read() {
       const { sinceMs } = readRest(counters, 0);
-      return { withheld: demand?.left === 0 || executor.busy, sinceMs: sinceMs === 0 ? startedAt : sinceMs };
+      return { withheld: demand?.withheld === true || executor.busy, sinceMs: sinceMs === 0 ? startedAt : sinceMs };
     },
   };
 }

@@ -65,7 +65,7 @@ export function createBell(cell: ArrayBufferLike, poke: () => void, atomics: Ato
       if (atomics.load(words, asleep) === 0) return;
       const was = atomics.exchange(words, asleep, 0);
       if (was === 1) poke();
-      else if (was === stopped) Atomics.notify(words, asleep);
+      else if (was === stopped) atomics.notify(words, asleep);
     },
   };
 }
@@ -104,12 +104,13 @@ export class Sleeper {
 
   /** As `fallAsleep`, for a thread that stops where it is, by `stop`. */
   fallStill(): void {
+    // Order: S1 before S2.
     this.#atomics.store(this.#words, asleep, stopped);
   }
 
   /** After `fallStill` and the look: stands still until the bell rings, `ms` at most. */
   stop(ms: number): void {
-    Atomics.wait(this.#words, asleep, stopped, ms);
+    this.#atomics.wait(this.#words, asleep, stopped, ms);
   }
 
   hold(on: boolean): void {

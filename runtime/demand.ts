@@ -16,6 +16,11 @@ export interface DemandObserver<T> {
   next(value: T): void;
   error(reason: unknown): void;
   complete(): void;
+  /**
+   * Of one that asks again by itself, without the event loop of this thread: whether it cannot any more. None: while this thread is
+   * held it asks for nothing.
+   */
+  readonly stuck?: (() => boolean) | undefined;
 }
 
 /** What was asked. */
@@ -38,10 +43,23 @@ const endless = Number.MAX_SAFE_INTEGER;
 /** What may still be handed over. */
 export class Demand {
   #left = 0;
+  readonly #stuck: () => boolean;
   /** Called after each request: who hands over may go on. */
   onMore: () => void = () => {};
+  /** Whether there was ever a request. */
+  asked = false;
   /** Called after a request, for what is put off until there is any demand. */
   onFirst: () => void = () => {};
+
+  /** `stuck`: that of the observer. */
+  constructor(stuck: () => boolean = () => true) {
+    this.#stuck = stuck;
+  }
+
+  /** Nothing may be handed over before the event loop of this thread turns. */
+  get withheld(): boolean {
+    return this.#left === 0 && this.#stuck();
+  }
 
   get left(): number {
     return this.#left;
@@ -49,6 +67,7 @@ export class Demand {
 
   request(n: number): void {
     checkRequest(n);
+    this.asked = true;
     const sum = this.#left + n;
     this.#left = sum >= endless ? Number.POSITIVE_INFINITY : sum;
     this.onMore();

@@ -170,15 +170,18 @@ class AsyncTap implements Tap {
 /** As the stream's own iterator, but closed also while a chunk is awaited, where that one would wait for the chunk first. */
 function chunksOf(stream: ReadableStream<unknown>): AsyncIterator<unknown> {
   const reader = stream.getReader();
+  let released = false;
   return {
     next: async () => {
       const { done, value } = await reader.read();
       if (!done) return { done, value };
+      released = true;
       reader.releaseLock();
       return { done, value: undefined };
     },
     return: async () => {
-      await reader.cancel();
+      // Left when it has ended and before that was heard.
+      if (!released) await reader.cancel();
       return { done: true, value: undefined };
     },
   };

@@ -71,7 +71,8 @@ export class Liveness {
           hangs: () => void thread.terminate(run, `was in one value for longer than hangMs (${settings.hangMs} ms)`),
         })),
         moved: () => options.moved(),
-        work: () => this.#standstill.work,
+        // Threads that load a module have a bound of their own.
+        work: () => !threads.some((thread) => options.starting(thread)) && this.#standstill.work,
         stalls: () => options.onStall(this.explain()),
       },
       this.#beganMs,
@@ -142,12 +143,17 @@ export class Liveness {
     return true;
   }
 
-  #hopeless(): MillraceError | undefined {
-    const { threads, host, plan } = this.#options;
+  /** Only the event loop of this thread could make room for its input; asked while the executors of this thread can do nothing. */
+  get stuck(): boolean {
+    const { threads, host } = this.#options;
     // Without threads all executors are on this one, and have done what they can but for what waits for its age.
     const alone = threads.length === 0 && !host.ages && !this.#movedSince();
-    const blocked = alone ? [] : this.#standstill.hopeless();
-    if (blocked === undefined) return undefined;
+    return alone || this.#standstill.hopeless() !== undefined;
+  }
+
+  #hopeless(): MillraceError | undefined {
+    const { plan } = this.#options;
+    if (!this.stuck) return undefined;
     return new MillraceError(
       'ERR_HELD',
       'the input holds this thread until there is room, but only the event loop of this thread, which cannot turn meanwhile, could make some. ' +

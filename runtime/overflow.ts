@@ -102,6 +102,11 @@ export class Waiting {
     return true;
   }
 
+  /** Takes in a value whose source is held until it has been taken: it has its place whatever the capacity. */
+  add(value: unknown): void {
+    this.#queue.push(value);
+  }
+
   /** The oldest value, or `none`. */
   take(): unknown {
     return this.#queue.length === 0 ? none : this.#queue.shift();

@@ -14,6 +14,7 @@ const refill = 192;
 
 export class Prefetch implements Input {
   readonly #wake: () => void;
+  readonly #stuck: () => boolean;
   readonly #queue = new Queue<unknown>();
   #asked: DemandSubscription | undefined;
   #taken = 0;
@@ -21,9 +22,10 @@ export class Prefetch implements Input {
   #finished = false;
   #failed: { readonly reason: unknown } | undefined;
 
-  /** `wake` is called when something has come. */
-  constructor(wake: () => void) {
+  /** `wake` is called when something has come; `stuck` says whether no more is taken before the event loop of this thread turns. */
+  constructor(wake: () => void, stuck: () => boolean = () => false) {
     this.#wake = wake;
+    this.#stuck = stuck;
   }
 
   /** Begins to ask. */
@@ -39,10 +41,12 @@ export class Prefetch implements Input {
         this.#completed = true;
         this.#wake();
       },
+      stuck: this.#stuck,
     });
     this.#asked = asked;
-    if (this.#finished) asked.unsubscribe();
-    else if (!this.#completed && this.#failed === undefined) asked.request(window);
+    // It may have been finished or drained meanwhile.
+    if (this.#finished || this.#completed) asked.unsubscribe();
+    else if (this.#failed === undefined) asked.request(window);
   }
 
   #next(value: unknown): void {

@@ -22,7 +22,7 @@ export class Printed {
       stream.write = (...args: unknown[]): boolean => {
         if (stream.writableLength > maxBytes && this.#callerHeld()) return this.#drop(args);
         // Said once for a while of it, not for every pause.
-        if (this.#dropped > 0 && stream.writableLength === 0) this.#tell();
+        if (stream.writableLength === 0) this.tell();
         return (write as (...args: unknown[]) => boolean)(...args);
       };
     }
@@ -62,7 +62,9 @@ export class Printed {
     return false;
   }
 
-  #tell(): void {
+  /** Says how many writes were dropped since it last did. */
+  tell(): void {
+    if (this.#dropped === 0) return;
     const dropped = this.#dropped;
     this.#dropped = 0;
     process.stderr.write(`millrace: ${dropped} writes of a thread were dropped while the calling thread was held\n`);

@@ -29,6 +29,8 @@ export class PushInput implements Input {
   #sender: Sender | undefined;
   #wake: () => void = () => {};
   #holding = false;
+  /** Values that have waited and were taken. */
+  #taken = 0;
   #completed = false;
   #finished = false;
   #failed: { readonly reason: unknown } | undefined;
@@ -55,26 +57,34 @@ export class PushInput implements Input {
   push(value: unknown): void {
     const sender = this.#sender as Sender;
     if (this.#waiting.length === 0 && !this.#holding && sender.open) sender.push(value);
-    else if (!this.#over) this.#crowded(value, sender);
+    else if (!this.#over) this.#crowded(value);
   }
 
-  #crowded(value: unknown, sender: Sender): void {
+  #crowded(value: unknown): void {
     const { strategy } = this.#options.rule;
     const holds = strategy === 'block' || (strategy === 'auto' && this.subscribing);
     // What is emitted while a value is held came from a delivery: to hold it as well would keep that delivery from ending.
-    if (holds && !this.#holding) this.#hold(value, sender);
+    if (holds && !this.#holding) this.#hold(value);
     else if (this.#waiting.offer(value)) this.#wake();
-    else this.failed(this.#waiting.overflowed('the input'));
+    else this.#overflowed();
   }
 
-  #hold(value: unknown, sender: Sender): void {
+  // Left at once: it may emit without end, or long before the last value that waits has found room.
+  #overflowed(): void {
+    this.failed(this.#waiting.overflowed('the input'));
+    this.#options.onFinish();
+  }
+
+  // The value that is held has its place: before what is emitted meanwhile, and, should the source end meanwhile, before its end.
+  #hold(value: unknown): void {
     this.#holding = true;
+    this.#waiting.add(value);
+    const turn = this.#taken + this.#waiting.length;
     try {
-      this.#options.hold(() => this.#over || (sender.open && this.#waiting.length === 0));
+      this.#options.hold(() => this.#over || this.#taken >= turn);
     } finally {
       this.#holding = false;
     }
-    if (!this.#over && sender.open) sender.push(value);
     if (this.#waiting.length > 0) this.#wake();
   }
 
@@ -102,7 +112,8 @@ export class PushInput implements Input {
   take(): unknown {
     if (this.#finished) return none;
     const value = this.#waiting.take();
-    if (value === none && this.#failed !== undefined) this.#fail();
+    if (value !== none) this.#taken++;
+    else if (this.#failed !== undefined) this.#fail();
     return value;
   }
 

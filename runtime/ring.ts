@@ -55,11 +55,13 @@ const align = 16;
 const prefixBytes = 16;
 const skipMark = -1;
 
-/** The part of `Atomics` the ring uses, sequentially consistent. A test hands in one that stops at each access. */
+/** The part of `Atomics` the ring and its bells use, sequentially consistent. A test hands in one that stops at each access. */
 export interface AtomicOps {
   load(cells: Int32Array, index: number): number;
   store(cells: Int32Array, index: number, value: number): number;
   exchange(cells: Int32Array, index: number, value: number): number;
+  wait(cells: Int32Array, index: number, value: number, ms: number): string;
+  notify(cells: Int32Array, index: number): number;
 }
 
 const KiB = 1024;

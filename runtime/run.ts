@@ -125,6 +125,11 @@ export class Run implements ThreadEvents {
     this.#liveness.hold(until);
   }
 
+  /** No room for its input before the event loop of this thread turns. */
+  get stuck(): boolean {
+    return this.#liveness.stuck;
+  }
+
   flush(): void {
     this.#tell('flush');
     for (const executor of this.#ends()) executor.flush();
@@ -136,7 +141,7 @@ export class Run implements ThreadEvents {
     for (const executor of this.#local) executor.drain();
   }
 
-  /** Ends the run without a word to its outputs. */
+  /** Without a word to its outputs. */
   stop(): void {
     this.#end(undefined);
   }
@@ -163,10 +168,9 @@ export class Run implements ThreadEvents {
   }
 
   failed(thread: HostThread | undefined, reason: unknown): void {
-    const { topology } = this.#job.logic.plan;
     // On this thread the module would count as loaded for the next run, which the output's error may start at once.
     if (isMillraceError(reason) && reason.code === 'ERR_LOADING') void thread?.terminate(this.#job.id);
-    this.fail(startError(reason, topology));
+    this.fail(startError(reason, this.#job.logic.plan.topology));
   }
 
   /** A fault arose: it travels behind the values emitted before it (faultWatch.ts). */

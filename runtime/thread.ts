@@ -198,6 +198,7 @@ export class ThreadHost implements Site {
       executor.stop();
       this.pump.remove(executor);
     }
+    this.#printed?.tell();
     const printing = this.#printed?.any === true;
     this.#send({ kind: 'stopped', run, printing });
     if (printing) this.#printed?.gone(() => this.#send({ kind: 'quiet' }));

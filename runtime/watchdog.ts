@@ -42,9 +42,10 @@ export class Watchdog {
   }
 
   look(nowMs: number): void {
-    this.#lookAtThreads(nowMs);
+    // Who is in one value since the last look works, though nothing else may be under way.
+    const stuck = this.#lookAtThreads(nowMs);
     const moved = this.#run.moved();
-    if (moved !== this.#moved || !this.#run.work()) {
+    if (moved !== this.#moved || !(stuck || this.#run.work())) {
       this.#moved = moved;
       this.#movedMs = nowMs;
       this.#said = false;
@@ -54,17 +55,22 @@ export class Watchdog {
     }
   }
 
-  #lookAtThreads(nowMs: number): void {
+  /** Whether one has not moved since the last look. */
+  #lookAtThreads(nowMs: number): boolean {
+    let stuck = false;
     this.#run.threads.forEach((thread, index) => {
       const beats = thread.beats();
       const heard = this.#heard[index] as { beats: number | undefined; sinceMs: number };
       if (beats === undefined || beats !== heard.beats) {
         heard.beats = beats;
         heard.sinceMs = nowMs;
-      } else if (nowMs - heard.sinceMs >= this.#run.hangMs) {
-        heard.sinceMs = Number.POSITIVE_INFINITY;
-        thread.hangs();
+        return;
       }
+      stuck = true;
+      if (nowMs - heard.sinceMs < this.#run.hangMs) return;
+      heard.sinceMs = Number.POSITIVE_INFINITY;
+      thread.hangs();
     });
+    return stuck;
   }
 }

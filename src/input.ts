@@ -27,25 +27,29 @@ export interface RunInput {
 
 const nothing: RunInput = { make: undefined, dropped: () => 0, begin() {}, leave() {} };
 
-/** `hold` holds the calling thread until there is room, or the run is over. */
+/**
+ * `hold` holds the calling thread until there is room, or the run is over; `stuck` says whether there will be none before its event
+ * loop turns.
+ */
 export function inputOf(
   source: Observable<unknown> | undefined,
   rule: OverflowRule,
   hold: (until: () => boolean) => void,
+  stuck: () => boolean,
 ): RunInput {
   if (source === undefined) return nothing;
   const feed = feedOfPull(source);
   if (feed !== undefined) return { ...nothing, make: feed };
   const ask = askOf(source);
-  return ask === undefined ? pushed(source, rule, hold) : asked(ask);
+  return ask === undefined ? pushed(source, rule, hold) : asked(ask, stuck);
 }
 
-function asked(ask: Ask<unknown>): RunInput {
+function asked(ask: Ask<unknown>, stuck: () => boolean): RunInput {
   let prefetch: Prefetch | undefined;
   return {
     ...nothing,
     make: (wake) => {
-      prefetch = new Prefetch(wake);
+      prefetch = new Prefetch(wake, stuck);
       return prefetch;
     },
     begin: () => prefetch?.begin(ask),

@@ -52,6 +52,9 @@ export class Session {
   #run: RuntimeRun | undefined;
   #view: Run | undefined;
   #over = false;
+  #begun = false;
+  /** The next turn of the event loop, where the input waits for it. */
+  #turn: 'far' | 'near' | 'come' = 'far';
   #stopWaiting: () => void = () => {};
   readonly #input: RunInput;
   readonly #teardown = new Subscription(() => this.#input.leave());
@@ -59,7 +62,12 @@ export class Session {
   constructor(planned: Planned, source: Observable<unknown> | undefined) {
     this.#planned = planned;
     const used = usesInput(planned) ? source : undefined;
-    this.#input = inputOf(used, planned.options.overflow, (until) => this.#run?.hold(until));
+    this.#input = inputOf(
+      used,
+      planned.options.overflow,
+      (until) => this.#run?.hold(until),
+      () => this.#run?.stuck === true,
+    );
   }
 
   has(output: number): boolean {
@@ -123,17 +131,31 @@ export class Session {
 
   /**
    * The input begins with the first demand: a source that emits without a pause keeps whoever subscribes it, who could not ask for
-   * anything then.
+   * anything then. Of a record, whose outputs are asked one after the other, it begins when all have been, or with the next turn of
+   * the event loop.
    */
   #begin(): void {
-    if (this.#over) return;
-    const demands = [...this.#subscribers.values()].map(({ demand }) => demand);
-    if (demands.every((demand) => demand !== undefined && demand.left === 0)) {
-      for (const demand of demands) if (demand !== undefined) demand.onFirst = () => this.#begin();
+    if (this.#over || this.#begun) return;
+    const unasked = [...this.#subscribers.values()].flatMap(({ demand }) =>
+      demand === undefined || demand.asked ? [] : demand,
+    );
+    const nobody = unasked.length === this.#subscribers.size;
+    if (nobody || (unasked.length > 0 && this.#turn !== 'come')) {
+      for (const demand of unasked) demand.onFirst = () => this.#begin();
+      if (!nobody) this.#awaitTurn();
       return;
     }
-    for (const demand of demands) if (demand !== undefined) demand.onFirst = () => {};
+    this.#begun = true;
     this.#input.begin();
+  }
+
+  #awaitTurn(): void {
+    if (this.#turn !== 'far') return;
+    this.#turn = 'near';
+    stateOf(this.#planned.options.runtime).host.clock.soon(() => {
+      this.#turn = 'come';
+      this.#begin();
+    });
   }
 
   #makeRun(job: RunJob): RuntimeRun | undefined {

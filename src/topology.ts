@@ -197,7 +197,7 @@ class OutputGroup {
   observable(output: number): Observable<unknown> {
     return new Asked(
       (observer) => {
-        const demand = new Demand();
+        const demand = new Demand(observer.stuck);
         const asked = new Observable((subscriber) => this.#subscribe(output, subscriber, demand)).subscribe(observer);
         return {
           request: (n) => {

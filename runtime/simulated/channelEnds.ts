@@ -53,10 +53,11 @@ export class CutWriter implements ChannelWriter {
   // for room several times, and looks that bring more looks would become more and more.
   #isFull(): boolean {
     const { world, lane, look } = this.#options;
-    if (this.#options.lane.dead) return true;
+    if (lane.dead) return true;
     const untilFull = this.#fullUntilMs - world.nowMs;
     const { fullChance, lateMs } = world.weather;
-    if (untilFull <= 0 && !world.random.chance(fullChance)) return false;
+    // To a thread that is held the look would not come.
+    if (untilFull <= 0 && (lane.held || !world.random.chance(fullChance))) return false;
     const inMs = Math.max(untilFull, world.random.next() * lateMs);
     if (this.#looks) return true;
     this.#looks = true;

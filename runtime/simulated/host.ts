@@ -99,6 +99,7 @@ export class SimulatedHost implements Host {
 
   hold(on: boolean): void {
     this.#pump.hold(on);
+    this.lane.held = on;
   }
 
   /** All rings of a world are of one size, whatever was asked for: small ones are often full. */

@@ -161,6 +161,8 @@ export class Lane {
   readonly #first: Task[] = [];
   #stillUntilMs = 0;
   #dead = false;
+  /** It stands in the middle of a task until others have done something: what is to come in this lane does not come. */
+  held = false;
   /** Hears what a task throws, as a thread hears of an uncaught exception. */
   onError: (reason: unknown) => void = () => {};
 
@@ -189,14 +191,19 @@ export class Lane {
   }
 
   /** Runs `task` in `ms`; what returns cancels it. */
-  in(ms: number, what: string, task: Task, mail = false): Task {
+  in(ms: number, what: string, task: Task): Task {
+    return this.at(this.#world.nowMs + ms, what, task, false);
+  }
+
+  /** The same at a time, of equal ones in the order of asking. */
+  at(atMs: number, what: string, task: Task, mail: boolean): Task {
     if (this.#dead) return () => {};
-    const event = { atMs: this.#world.nowMs + ms, what, task, mail };
+    const event = { atMs, what, task, mail };
     const events = this.#events;
     let at = events.length;
     while (at > 0 && (events[at - 1] as Event).atMs > event.atMs) at--;
     events.splice(at, 0, event);
-    this.#world.awaits(ms);
+    this.#world.awaits(atMs - this.#world.nowMs);
     return () => {
       const index = events.indexOf(event);
       if (index >= 0) events.splice(index, 1);
@@ -279,8 +286,8 @@ export class Mail {
   }
 
   post(what: string, task: Task, lateMs = 0): void {
-    const { nowMs } = this.#world;
-    this.#lastMs = Math.max(this.#lastMs, nowMs + this.#world.lateness() + lateMs);
-    this.#to.in(this.#lastMs - nowMs, what, task, true);
+    // Order: a time, not a delay, whose sum with another now would be rounded, and then come first.
+    this.#lastMs = Math.max(this.#lastMs, this.#world.nowMs + this.#world.lateness() + lateMs);
+    this.#to.at(this.#lastMs, what, task, true);
   }
 }

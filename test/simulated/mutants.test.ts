@@ -22,7 +22,7 @@ const faults: readonly (readonly Edit[])[] = [[], ...mutants.map(({ edits }) => 
 const jobs = [
   '0',
   '0:between',
-  ...mutants.map(({ between }, index) => (between ? `${index + 1}:between` : `${index + 1}`)),
+  ...mutants.map(({ how }, index) => (how === undefined ? `${index + 1}` : `${index + 1}:${how}`)),
 ];
 
 interface Seen {
@@ -78,7 +78,7 @@ describe('planted faults', { timeout: 180_000 }, () => {
       // A fault that is no JavaScript would be found by any law.
       expect(result.what).not.toMatch(/(Reference|Syntax|Type)Error/);
       expect(result.runs).toBeLessThanOrEqual(runs);
-      if (mutant.between) return;
+      if (mutant.how !== undefined) return;
       expect(result.parts, result.example).toBeLessThanOrEqual(3);
       expect(result.values, result.example).toBeLessThanOrEqual(5);
     },

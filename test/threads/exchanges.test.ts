@@ -150,6 +150,12 @@ describe.each(long ? [0, 1, 3] : [3])('with threads: %i', { timeout: 20_000 }, (
     }
   });
 
+  test('C-170: 10 senders on several threads: every value arrives intact', async () => {
+    const values = await valuesOf(range(0, 1_000).pipe(exchanges.senders(options)));
+    const sorted = [...values].sort(([a], [b]) => a - b);
+    expect(sorted).toEqual(Array.from({ length: 1_000 }, (_, n) => [n, 'string-value', 1234]));
+  });
+
   test('two cuts in a row: every value once per executor of the second', async () => {
     const values = await valuesOf(range(0, 30).pipe(exchanges.rows(options)));
     expect(shares(values)).toEqual([30, 30]);
