@@ -130,7 +130,7 @@ export const codes: Readonly<Record<ErrorCode, Entry>> = {
     cure: 'use one version of millrace on all threads',
   },
   ERR_CLOSED: {
-    when: 'the runtime is closed, or the socket that values go into closed before they ended',
+    when: 'the runtime is closed, or the sink or socket that values go into ended before they did',
     cure: 'create a new runtime; connect again',
   },
 };

@@ -13,7 +13,8 @@ import { askable, checkEdge, type EdgeOptions } from './edge.js';
 /**
  * Writes all values, ends the sink, and resolves when it has finished. One value is asked for at a time, when the sink has room.
  * An error of the source, or the reason of an aborted `signal`, destroys the sink and rejects; an error or an early end of the sink
- * unsubscribes the source and rejects. `process.stdout` and `process.stderr` stay open.
+ * unsubscribes the source and rejects (`ERR_CLOSED`, if it was ended by somebody else). `process.stdout` and `process.stderr` stay
+ * open. A `null` for a Node sink is `ERR_VALUE`.
  *
  * ```ts
  * await into(lines.pipe(parsed(), map((row) => `${JSON.stringify(row)}\n`)), createWriteStream('out.ndjson'));
@@ -26,18 +27,21 @@ export function into<T>(
   sink: Writable | WritableStream<T>,
   options: EdgeOptions = {},
 ): Promise<void> {
-  const ask = askable<T>(values, checkEdge(options, 'into()'), 'into()');
-  return new Promise((resolve, reject) => new Pour(ask, mouthOf(sink), resolve, reject).begin());
+  const edge = checkEdge(options, 'into()');
+  const ask = askable<T>(values, edge, 'into()');
+  const mouth = mouthOf<T>(sink);
+  return new Promise((resolve, reject) => new Pour(ask, mouth, edge.signal, resolve, reject).begin());
 }
 
 /** A sink of either kind. */
 interface Mouth<T> {
-  /** Hears once that the sink has ended, by error or by itself. */
-  watch(over: (reason: unknown) => void): void;
-  /** Calls back, at once or later, when there is room for another value. Throws what the sink throws. */
-  write(value: T, room: () => void): void;
-  /** Closes it; calls back when it has finished. */
-  close(done: () => void): void;
+  /** Hears once that the sink is over: finished as `close` asked, or for a reason. False: it takes nothing any more. */
+  watch(finished: () => void, over: (reason: unknown) => void): boolean;
+  /** Calls back, at once or later, when there is room for a value; not before it was watched. */
+  room(then: () => void): void;
+  /** Throws what the sink throws. */
+  write(value: T): void;
+  close(): void;
   abort(reason: unknown): void;
   /** Lets go of it. */
   leave(): void;
@@ -46,64 +50,82 @@ interface Mouth<T> {
 class Pour<T> {
   readonly #ask: Ask<T>;
   readonly #mouth: Mouth<T>;
+  readonly #signal: AbortSignal | undefined;
   readonly #resolve: () => void;
   readonly #reject: (reason: unknown) => void;
   #asked: DemandSubscription | undefined;
   #over = false;
 
-  constructor(ask: Ask<T>, mouth: Mouth<T>, resolve: () => void, reject: (reason: unknown) => void) {
+  constructor(
+    ask: Ask<T>,
+    mouth: Mouth<T>,
+    signal: AbortSignal | undefined,
+    resolve: () => void,
+    reject: (reason: unknown) => void,
+  ) {
     this.#ask = ask;
     this.#mouth = mouth;
+    this.#signal = signal;
     this.#resolve = resolve;
     this.#reject = reject;
   }
 
   begin(): void {
-    const mouth = this.#mouth;
-    mouth.watch((reason) => this.#fail(reason, () => mouth.leave()));
-    if (this.#over) return;
+    const takes = this.#mouth.watch(this.#finished, (reason) => this.#fail(reason));
+    if (!takes || this.#over) return;
     const asked = this.#ask({
       next: (value) => this.#write(value),
-      error: (reason) =>
-        this.#fail(reason, () => {
-          mouth.abort(reason);
-          mouth.leave();
-        }),
+      error: (reason) => this.#abort(reason),
       complete: () => this.#close(),
     });
     this.#asked = asked;
     if (this.#over) asked.unsubscribe();
-    else asked.request(1);
+    else this.#mouth.room(this.#more);
   }
+
+  readonly #more = (): void => {
+    if (!this.#over) this.#asked?.request(1);
+  };
 
   #write(value: T): void {
     try {
-      this.#mouth.write(value, () => {
-        if (!this.#over) this.#asked?.request(1);
-      });
+      this.#mouth.write(value);
     } catch (reason) {
-      this.#fail(reason, () => {
-        this.#mouth.abort(reason);
-        this.#mouth.leave();
-      });
+      this.#abort(reason);
+      return;
     }
+    this.#mouth.room(this.#more);
   }
 
+  // The source has ended and hears no signal any more, but a sink may take its time.
   #close(): void {
-    this.#mouth.close(() => {
-      if (this.#over) return;
-      this.#over = true;
-      this.#mouth.leave();
-      this.#resolve();
-    });
+    this.#signal?.addEventListener('abort', this.#aborted);
+    this.#mouth.close();
   }
 
-  #fail(reason: unknown, letGo: () => void): void {
+  readonly #aborted = (): void => this.#abort(this.#signal?.reason);
+
+  readonly #finished = (): void => {
+    if (this.#leave()) this.#resolve();
+  };
+
+  #abort(reason: unknown): void {
     if (this.#over) return;
+    this.#mouth.abort(reason);
+    this.#fail(reason);
+  }
+
+  #fail(reason: unknown): void {
+    if (this.#leave()) this.#reject(reason);
+  }
+
+  #leave(): boolean {
+    if (this.#over) return false;
     this.#over = true;
+    this.#signal?.removeEventListener('abort', this.#aborted);
     this.#asked?.unsubscribe();
-    letGo();
-    this.#reject(reason);
+    this.#mouth.leave();
+    return true;
   }
 }
 
@@ -125,47 +147,76 @@ function isWritable(sink: unknown): sink is Writable {
   return sink instanceof Writable || [write, end, on].every((method) => typeof method === 'function');
 }
 
+function endedEarly(): MillraceError {
+  return new MillraceError('ERR_CLOSED', 'the sink of into() has ended before its values');
+}
+
 class NodeMouth<T> implements Mouth<T> {
   readonly #sink: Writable;
   readonly #stays: boolean;
+  #finished: () => void = () => {};
   #stopWatching: () => void = () => {};
   #drained: (() => void) | undefined;
-  #closed: (() => void) | undefined;
+  #full: boolean;
+  #closing = false;
 
   constructor(sink: Writable) {
     this.#sink = sink;
     this.#stays = sink === process.stdout || sink === process.stderr;
+    this.#full = sink.writableNeedDrain === true;
   }
 
-  watch(over: (reason: unknown) => void): void {
-    this.#sink.on('drain', this.#onDrain);
-    this.#stopWatching = finished(this.#sink, { readable: false }, (error) => {
-      if (error == null && this.#closed !== undefined) this.#closed();
-      else over(error ?? new MillraceError('ERR_CLOSED', 'the sink of into() has ended before its values'));
+  watch(done: () => void, over: (reason: unknown) => void): boolean {
+    const sink = this.#sink;
+    if (sink.writableEnded === true && !sink.destroyed) {
+      over(endedEarly());
+      return false;
+    }
+    this.#finished = done;
+    sink.on('drain', this.#onDrain);
+    this.#stopWatching = finished(sink, { readable: false }, (error) => {
+      if (error == null && this.#closing) done();
+      else over(error ?? endedEarly());
     });
+    // Of one that is destroyed, this tells in a moment.
+    return sink.writable !== false;
   }
 
   readonly #onDrain = (): void => {
     const drained = this.#drained;
     this.#drained = undefined;
+    this.#full = false;
     drained?.();
   };
 
-  write(value: T, room: () => void): void {
-    if (this.#sink.write(value)) room();
-    else this.#drained = room;
+  room(then: () => void): void {
+    if (this.#full) this.#drained = then;
+    else then();
   }
 
-  close(done: () => void): void {
-    this.#closed = done;
-    if (this.#stays) this.#sink.write('', () => done());
-    else this.#sink.end();
+  write(value: T): void {
+    if (value === null)
+      throw new MillraceError('ERR_VALUE', 'into() got null, which a Node stream does not take: map() or filter() it');
+    this.#full = !this.#sink.write(value);
+  }
+
+  close(): void {
+    this.#closing = true;
+    if (!this.#stays) this.#sink.end();
+    else
+      this.#sink.write('', (error) => {
+        if (error == null) this.#finished();
+      });
   }
 
   abort(reason: unknown): void {
+    const sink = this.#sink;
+    if (this.#stays || sink.destroyed) return;
     // What it says of it is no news.
-    this.#sink.on('error', () => {});
-    if (!this.#stays) this.#sink.destroy(reason as Error);
+    const hush = (): void => {};
+    sink.on('error', hush);
+    sink.once('close', () => sink.off('error', hush));
+    sink.destroy(reason as Error);
   }
 
   leave(): void {
@@ -176,29 +227,32 @@ class NodeMouth<T> implements Mouth<T> {
 
 class WebMouth<T> implements Mouth<T> {
   readonly #writer: WritableStreamDefaultWriter<T>;
+  #closing = false;
 
   constructor(writer: WritableStreamDefaultWriter<T>) {
     this.#writer = writer;
   }
 
-  watch(over: (reason: unknown) => void): void {
-    this.#writer.closed.then(
-      () => over(new MillraceError('ERR_CLOSED', 'the sink of into() has ended before its values')),
-      over,
-    );
+  watch(done: () => void, over: (reason: unknown) => void): boolean {
+    this.#writer.closed.then(() => (this.#closing ? done() : over(endedEarly())), over);
+    return true;
   }
 
-  write(value: T, room: () => void): void {
+  room(then: () => void): void {
     const writer = this.#writer;
-    // A write that fails errors the stream, which `closed` tells.
-    writer.write(value).catch(() => {});
-    if ((writer.desiredSize ?? 0) > 0) room();
-    else writer.ready.then(room, () => {});
+    // Of a stream that has ended or failed, `closed` tells.
+    if ((writer.desiredSize ?? 0) > 0) then();
+    else writer.ready.then(then, () => {});
   }
 
-  close(done: () => void): void {
-    // Its failure is told by `closed` as well; its success, here, before that of `closed`.
-    this.#writer.close().then(done, () => {});
+  write(value: T): void {
+    // A write that fails errors the stream, which `closed` tells.
+    this.#writer.write(value).catch(() => {});
+  }
+
+  close(): void {
+    this.#closing = true;
+    this.#writer.close().catch(() => {});
   }
 
   abort(reason: unknown): void {

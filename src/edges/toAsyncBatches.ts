@@ -15,9 +15,9 @@ import { askable, checkEdge, type EdgeOptions } from './edge.js';
 
 /**
  * Each `next()` resolves to the values that have come: `size` of them (100), or fewer when nothing more came in this turn of the
- * event loop (`idle`), when the oldest is `flushMs` old (5), or at the end. Never an empty array. The values before an error are
- * handed out first, then `next()` rejects, once. `break` and `return()` unsubscribe at once and throw away what was not handed out,
- * less than one batch.
+ * event loop (`idle`), with `idle: false` when the oldest is `flushMs` old (5), or at the end. Never an empty array. The values before
+ * an error, or before an abort, are handed out first, then `next()` rejects, once. `break` and `return()` unsubscribe at once and
+ * throw away what was not handed out, less than one batch.
  *
  * ```ts
  * for await (const rows of toAsyncBatches(lines.pipe(parsed()), { batch: 500 })) await db.insert(rows);
@@ -54,6 +54,8 @@ class Batches<T> implements AsyncIterableIterator<readonly T[]> {
   #coming = 0;
   #values: T[] = [];
   #over = false;
+  #subscribed = false;
+  #looking = false;
   #end: { readonly reason: unknown } | 'complete' | undefined;
   #cancel: (() => void) | undefined;
 
@@ -76,7 +78,7 @@ class Batches<T> implements AsyncIterableIterator<readonly T[]> {
 
   return(value?: unknown): Promise<IteratorResult<readonly T[]>> {
     this.#leave();
-    return Promise.resolve({ done: true, value });
+    return Promise.resolve(value).then((returned) => ({ done: true, value: returned }));
   }
 
   throw(reason?: unknown): Promise<IteratorResult<readonly T[]>> {
@@ -87,23 +89,26 @@ class Batches<T> implements AsyncIterableIterator<readonly T[]> {
   /** For the oldest call: what is there, or what it still needs. */
   #wait(): void {
     if (this.#answerEnd()) return;
-    const asked = this.#asked ?? this.#begin();
+    if (!this.#subscribed) this.#begin();
     const needed = this.#filling.size - this.#values.length - this.#coming;
-    if (needed > 0 && this.#end === undefined) {
+    // Of size 'auto', what is asked for may be more than a batch has become.
+    if (this.#values.length >= this.#filling.size) this.#hand('size');
+    else if (needed > 0 && this.#end === undefined) {
       this.#coming += needed;
-      asked.request(needed);
+      this.#asked?.request(needed);
     }
     if (this.#calls.length > 0) this.#schedule();
   }
 
-  #begin(): DemandSubscription {
+  #begin(): void {
+    this.#subscribed = true;
     const asked = this.#ask({
       next: (value) => this.#next(value),
       error: (reason) => this.#ended({ reason }),
       complete: () => this.#ended('complete'),
     });
     this.#asked = asked;
-    return asked;
+    if (this.#over) asked.unsubscribe();
   }
 
   // Time is read for the first value only: the age of a batch is that of its oldest one, and a clock costs as much as a value.
@@ -154,18 +159,22 @@ class Batches<T> implements AsyncIterableIterator<readonly T[]> {
   #schedule(): void {
     if (this.#cancel !== undefined || this.#values.length === 0) return;
     if (this.#rule.idle) {
-      let wanted = true;
-      this.#cancel = () => {
-        wanted = false;
-      };
-      clock.soon(() => {
-        if (wanted) this.#due('idle');
-      });
+      this.#look();
       return;
     }
     const { deadlineMs } = this.#filling;
     if (deadlineMs === Number.POSITIVE_INFINITY) return;
     this.#cancel = clock.later(Math.max(0, deadlineMs - clock.nowMs()), () => this.#due('age'));
+  }
+
+  // One look a turn, however many batches leave in it: a reader that never comes to the end of the turn would gather them.
+  #look(): void {
+    if (this.#looking) return;
+    this.#looking = true;
+    clock.soon(() => {
+      this.#looking = false;
+      this.#due('idle');
+    });
   }
 
   #due(reason: FlushReason): void {

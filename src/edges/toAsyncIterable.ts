@@ -36,8 +36,9 @@ class Pulled<T> implements AsyncIterableIterator<T> {
   readonly #ask: Ask<T>;
   readonly #calls = new Queue<Call<T>>();
   #asked: DemandSubscription | undefined;
-  /** Inside a request for the only call, and the value that came within it. */
+  /** Subscribing, or requesting, for a call that is not among `calls`: it is older than all of them. */
   #asking = false;
+  /** The value that came within that request. */
   #came: unknown = none;
   #over = false;
   /** An error nobody has been told. */
@@ -53,30 +54,22 @@ class Pulled<T> implements AsyncIterableIterator<T> {
 
   next(): Promise<IteratorResult<T>> {
     if (this.#over) return this.#ended();
-    const asked = this.#asked ?? this.#begin();
-    if (this.#over) return this.#ended();
+    // Called while it is being subscribed: asked for when that has returned.
+    if (this.#asking || this.#calls.length > 0) return this.#wait(this.#asked);
     // What comes within the request needs no promise that waits; most values do.
-    const alone = this.#calls.length === 0 && !this.#asking;
-    if (!alone) return this.#wait(asked);
     this.#asking = true;
-    asked.request(1);
+    const asked = this.#asked ?? this.#begin();
+    if (!this.#over) asked.request(1 + this.#calls.length);
     this.#asking = false;
     const value = this.#came;
     this.#came = none;
     if (value !== none) return Promise.resolve({ done: false, value: value as T });
-    return this.#over ? this.#ended() : this.#wait();
-  }
-
-  #wait(asked?: DemandSubscription): Promise<IteratorResult<T>> {
-    return new Promise((resolve, reject) => {
-      this.#calls.push({ resolve, reject });
-      asked?.request(1);
-    });
+    return this.#over ? this.#ended() : this.#first();
   }
 
   return(value?: unknown): Promise<IteratorResult<T>> {
     this.#leave();
-    return Promise.resolve({ done: true, value });
+    return Promise.resolve(value).then((returned) => ({ done: true, value: returned }));
   }
 
   throw(reason?: unknown): Promise<IteratorResult<T>> {
@@ -91,16 +84,34 @@ class Pulled<T> implements AsyncIterableIterator<T> {
       complete: () => this.#finish(),
     });
     this.#asked = asked;
+    if (this.#over) asked.unsubscribe();
     return asked;
   }
 
+  #wait(asked: DemandSubscription | undefined): Promise<IteratorResult<T>> {
+    return new Promise((resolve, reject) => {
+      this.#calls.push({ resolve, reject });
+      asked?.request(1);
+    });
+  }
+
+  /** For the call that asked; those made within its request come behind it. */
+  #first(): Promise<IteratorResult<T>> {
+    const younger = this.#calls.length;
+    return new Promise((resolve, reject) => {
+      this.#calls.push({ resolve, reject });
+      for (let n = 0; n < younger; n++) this.#calls.push(this.#calls.shift() as Call<T>);
+    });
+  }
+
   #next(value: T): void {
-    if (this.#asking && this.#calls.length === 0 && this.#came === none) this.#came = value;
+    if (this.#asking && this.#came === none) this.#came = value;
     else this.#calls.shift()?.resolve({ done: false, value });
   }
 
   #fail(reason: unknown): void {
-    const call = this.#calls.shift();
+    // The call inside whose request it comes hears it, unless it has its value.
+    const call = this.#asking && this.#came === none ? undefined : this.#calls.shift();
     if (call === undefined) this.#failed = { reason };
     else call.reject(reason);
     this.#finish();

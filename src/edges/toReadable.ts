@@ -5,7 +5,7 @@
 
 import { Readable } from 'node:stream';
 import type { Observable } from 'rxjs';
-import type { DemandSubscription } from '../../runtime/demand.js';
+import type { DemandObserver, DemandSubscription } from '../../runtime/demand.js';
 import { MillraceError } from '../../runtime/errors.js';
 import { show } from '../../runtime/option.js';
 import { askable, checkEdge, type EdgeOptions } from './edge.js';
@@ -18,7 +18,8 @@ import { askable, checkEdge, type EdgeOptions } from './edge.js';
  * await pipeline(toReadable(lines.pipe(parsed())), stringify(), createWriteStream('out.json'));
  * ```
  *
- * A `null` among the values is `ERR_VALUE`: for a stream it means the end. Wrong options throw `ERR_OPTION`.
+ * A `null` among the values is `ERR_VALUE`: for a stream it means the end. An error that is falsy, which a stream would take for
+ * none, is the cause of an `ERR_SOURCE`. Wrong options throw `ERR_OPTION`.
  */
 export function toReadable(
   values: Observable<unknown>,
@@ -30,26 +31,33 @@ export function toReadable(
   const ask = askable<unknown>(values, edge, 'toReadable()');
   let asked: DemandSubscription | undefined;
   let coming = 0;
+  let left = false;
+  const observer: DemandObserver<unknown> = {
+    next(value) {
+      coming--;
+      if (value === null) stream.destroy(noNull());
+      else stream.push(value);
+    },
+    error: (reason) => void stream.destroy(errorOf(reason)),
+    complete: () => void stream.push(null),
+  };
   const stream = new Readable({
     objectMode: true,
     highWaterMark,
     read() {
-      asked ??= ask({
-        next(value) {
-          coming--;
-          if (value === null) stream.destroy(noNull());
-          else stream.push(value);
-        },
-        error: (reason) => void stream.destroy(reason as Error),
-        complete: () => void stream.push(null),
-      });
+      if (asked === undefined) {
+        asked = ask(observer);
+        // Destroyed while it was being subscribed.
+        if (left) asked.unsubscribe();
+      }
       // A buffer of 0 is filled for whoever reads.
       const fits = Math.max(1, highWaterMark - stream.readableLength) - coming;
-      if (fits <= 0 || stream.destroyed) return;
+      if (fits <= 0 || left) return;
       coming += fits;
       asked.request(fits);
     },
     destroy(error, done) {
+      left = true;
       asked?.unsubscribe();
       done(error);
     },
@@ -62,6 +70,12 @@ export function checkMark(mark: unknown, who: string): void {
   if (typeof mark === 'number' && Number.isInteger(mark) && mark >= 0 && mark <= 2 ** 31 - 1) return;
   const message = `highWaterMark of ${who} must be a whole number of values from 0 to 2^31 - 1, got ${show(mark)}`;
   throw new MillraceError('ERR_OPTION', message);
+}
+
+// Nothing is what a stream is destroyed with when all is well.
+function errorOf(reason: unknown): Error {
+  if (reason) return reason as Error;
+  return new MillraceError('ERR_SOURCE', `the source of toReadable() errored with ${show(reason)}`, { cause: reason });
 }
 
 function noNull(): MillraceError {

@@ -40,15 +40,19 @@ export function toReadableStream<T>(
     {
       // With a promise it is not pulled again before something has come; what has come already needs none.
       pull(controller) {
-        asked ??= ask({
-          next(value) {
-            coming--;
-            controller.enqueue(value);
-            pulled();
-          },
-          error: (reason) => ended(() => controller.error(reason)),
-          complete: () => ended(() => controller.close()),
-        });
+        if (asked === undefined) {
+          asked = ask({
+            next(value) {
+              coming--;
+              controller.enqueue(value);
+              pulled();
+            },
+            error: (reason) => ended(() => controller.error(reason)),
+            complete: () => ended(() => controller.close()),
+          });
+          // Cancelled while it was being subscribed.
+          if (over) asked.unsubscribe();
+        }
         const fits = Math.max(1, controller.desiredSize ?? 0) - coming;
         if (over || fits <= 0) return undefined;
         coming += fits;

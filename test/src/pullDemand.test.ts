@@ -240,6 +240,20 @@ describe('an asynchronous source', () => {
     }
   });
 
+  test('a Web stream left at any point around its end says nothing', async () => {
+    const warned = vi.spyOn(process, 'emitWarning');
+    for (let ticks = 0; ticks < 12; ticks++) {
+      const { asked, values } = pulled(() => new ReadableStream({ pull: (to) => to.close() }, { highWaterMark: 0 }));
+      asked.request(1);
+      for (let n = 0; n < ticks; n++) await Promise.resolve();
+      asked.unsubscribe();
+      await new Promise(setImmediate);
+      expect(values).toEqual([]);
+    }
+    expect(warned).not.toHaveBeenCalled();
+    warned.mockRestore();
+  });
+
   test('a Web stream is cancelled when it is left, also while a chunk is awaited', async () => {
     for (const request of [1, 5]) {
       const cancelled = vi.fn();
