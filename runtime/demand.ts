@@ -66,10 +66,8 @@ export class Demand {
   }
 
   request(n: number): void {
-    checkRequest(n);
+    this.#left = added(this.#left, n);
     this.asked = true;
-    const sum = this.#left + n;
-    this.#left = sum >= endless ? Number.POSITIVE_INFINITY : sum;
     this.onMore();
     this.onFirst();
   }
@@ -78,6 +76,13 @@ export class Demand {
   spend(): void {
     this.#left--;
   }
+}
+
+/** What is left when `n` more are asked for. Throws ERR_OPTION. */
+export function added(left: number, n: number): number {
+  if (n !== 1) checkRequest(n);
+  const sum = left + n;
+  return sum >= endless ? Number.POSITIVE_INFINITY : sum;
 }
 
 export function checkRequest(n: number): void {

@@ -7,7 +7,7 @@ import type { Observable } from 'rxjs';
 import { checkFunction } from '../operators/cut.js';
 import { Flow } from '../operators/flow.js';
 import { type PullNode, recordingNow } from '../operators/recording.js';
-import { Demand, type DemandObserver, type DemandSubscription } from '../runtime/demand.js';
+import { added, type DemandObserver, type DemandSubscription } from '../runtime/demand.js';
 import { feedOf, type MakePullable, type Pullable } from '../runtime/feed.js';
 import { type Input, none } from '../runtime/input.js';
 import { Asked } from './demand.js';
@@ -55,8 +55,9 @@ export function feedOfPull(source: Observable<unknown>): ((wake: () => void) => 
 /** A source outside a topology, driven by demand. That it has ended is seen when it is asked: whatever it is, it is never asked ahead. */
 class Driven<T> implements DemandSubscription {
   readonly #observer: DemandObserver<T>;
-  readonly #demand = new Demand();
   readonly #feed: Input;
+  /** Asked for and not handed over. */
+  #left = 0;
   #running = false;
   #over = false;
 
@@ -67,7 +68,7 @@ class Driven<T> implements DemandSubscription {
 
   request(n: number): void {
     if (this.#over) return;
-    this.#demand.request(n);
+    this.#left = added(this.#left, n);
     this.#run();
   }
 
@@ -80,23 +81,23 @@ class Driven<T> implements DemandSubscription {
   #run(): void {
     if (this.#running || this.#over) return;
     this.#running = true;
+    const feed = this.#feed;
+    // What the observer throws is not the source's error: observers do not throw (demand.ts).
     try {
-      this.#hand();
+      while (this.#left > 0 && !this.#over) {
+        const value = feed.take();
+        if (value !== none) {
+          this.#left--;
+          this.#observer.next(value as T);
+          continue;
+        }
+        if (feed.ended) this.#ended(() => this.#observer.complete());
+        break;
+      }
     } catch (reason) {
       this.#ended(() => this.#observer.error(reason));
     }
     this.#running = false;
-    if (this.#feed.ended) this.#ended(() => this.#observer.complete());
-  }
-
-  // What the observer throws is not the source's error: observers do not throw (demand.ts).
-  #hand(): void {
-    while (this.#demand.left > 0 && !this.#over) {
-      const value = this.#feed.take();
-      if (value === none) return;
-      this.#demand.spend();
-      this.#observer.next(value as T);
-    }
   }
 
   #ended(end: () => void): void {
