@@ -10,6 +10,9 @@ import { MillraceError } from '../../runtime/errors.js';
 import { show } from '../../runtime/option.js';
 import { askable, checkEdge, type EdgeOptions } from './edge.js';
 
+/** A stream that flows is filled so often before the event loop has its turn. */
+const maxRounds = 64;
+
 /**
  * Subscribes at the first read and asks for values as its reader takes them, at most `highWaterMark` (16) ahead. `destroy()`
  * unsubscribes at once; an error, or the reason of an aborted `signal`, destroys the stream.
@@ -32,6 +35,7 @@ export function toReadable(
   let asked: DemandSubscription | undefined;
   let coming = 0;
   let left = false;
+  let scheduled = false;
   const observer: DemandObserver<unknown> = {
     next(value) {
       coming--;
@@ -40,6 +44,22 @@ export function toReadable(
     },
     error: (reason) => void stream.destroy(errorOf(reason)),
     complete: () => void stream.push(null),
+  };
+  const fill = (): void => {
+    scheduled = false;
+    for (let rounds = 0; rounds < maxRounds && !left; rounds++) {
+      // A buffer of 0 is filled for whoever reads.
+      const fits = Math.max(1, highWaterMark - stream.readableLength) - coming;
+      if (fits <= 0) return;
+      coming += fits;
+      asked?.request(fits);
+      if (coming > 0 || stream.readableLength > 0 || stream.readableFlowing !== true) return;
+    }
+  };
+  const later = (): void => {
+    if (scheduled) return;
+    scheduled = true;
+    queueMicrotask(fill);
   };
   const stream = new Readable({
     objectMode: true,
@@ -50,11 +70,9 @@ export function toReadable(
         // Destroyed while it was being subscribed.
         if (left) asked.unsubscribe();
       }
-      // A buffer of 0 is filled for whoever reads.
-      const fits = Math.max(1, highWaterMark - stream.readableLength) - coming;
-      if (fits <= 0 || left) return;
-      coming += fits;
-      asked.request(fits);
+      // A stream that flows asks after each value it has let go, and is empty a moment later: then it is asked for all at once.
+      if (stream.readableFlowing === true && stream.readableLength > 0) later();
+      else fill();
     },
     destroy(error, done) {
       left = true;
