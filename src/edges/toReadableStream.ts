@@ -30,7 +30,12 @@ export function toReadableStream<T>(
   let asked: DemandSubscription | undefined;
   let coming = 0;
   let over = false;
-  let pulled = (): void => {};
+  /** Resolves the pull that waits. */
+  let pulling: (() => void) | undefined;
+  const pulled = (): void => {
+    pulling?.();
+    pulling = undefined;
+  };
   const ended = (end: () => void): void => {
     over = true;
     end();
@@ -45,7 +50,7 @@ export function toReadableStream<T>(
             next(value) {
               coming--;
               controller.enqueue(value);
-              pulled();
+              if (pulling !== undefined) pulled();
             },
             error: (reason) => ended(() => controller.error(reason)),
             complete: () => ended(() => controller.close()),
@@ -53,14 +58,15 @@ export function toReadableStream<T>(
           // Cancelled while it was being subscribed.
           if (over) asked.unsubscribe();
         }
-        const fits = Math.max(1, controller.desiredSize ?? 0) - coming;
+        // It is pulled when there is room, for one value at least.
+        const fits = (highWaterMark > 1 ? Math.max(1, controller.desiredSize ?? 0) : 1) - coming;
         if (over || fits <= 0) return undefined;
         coming += fits;
         const awaited = coming;
         asked.request(fits);
         if (over || coming < awaited) return undefined;
         return new Promise((resolve) => {
-          pulled = resolve;
+          pulling = resolve;
         });
       },
       cancel() {
