@@ -18,6 +18,7 @@ import { jsonReport, textReport } from './report.js';
 import { rounds } from './rounds.bench.js';
 import { start } from './start.bench.js';
 import { throughput } from './throughput.bench.js';
+import { webSocket } from './webSocket.bench.js';
 import { wordCount } from './wordCount.bench.js';
 
 const benches: readonly Bench[] = [
@@ -32,6 +33,7 @@ const benches: readonly Bench[] = [
   rounds,
   demand,
   edges,
+  webSocket,
   flat,
   endurance,
 ];
