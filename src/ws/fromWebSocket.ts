@@ -130,9 +130,22 @@ export class Reading implements DemandSubscription {
       return;
     }
     // A copy: what ws hands over is a view into what was read at once, other messages beside it.
-    this.#waiting.push(isBinary ? new Uint8Array(bytes) : bytes.toString());
+    const message = isBinary ? new Uint8Array(bytes) : bytes.toString();
+    const observer = this.#observer;
+    const waits = this.#handing || this.#waiting.length > 0 || this.#demand.left === 0 || observer === undefined;
+    if (waits) this.#waiting.push(message);
+    else this.#give(message, observer);
+    // Nothing else to do: the rule for a reader that asks without end.
+    if (!waits && this.#end === undefined && this.#demand.left > 0 && this.#waiting.length === 0) return;
     this.#hand();
   };
+
+  #give(message: Message, observer: DemandObserver<Message>): void {
+    this.#handing = true;
+    this.#demand.spend();
+    observer.next(message);
+    this.#handing = false;
+  }
 
   #hand(): void {
     const observer = this.#observer;

@@ -26,8 +26,10 @@ const capBytes = 4_194_304;
  * Sent without a pause for the event loop: a source that always has a value, and a peer that always has room, would else keep
  * this thread for ever. A frame counts for its payload and `frameBytes`.
  */
-const turnBytes = 65_536;
+const turnBytes = 262_144;
 const frameBytes = 64;
+/** After so many bytes a value is sent with a callback, by which progress is heard: one for each costs as much as the value. */
+const newsBytes = 16_384;
 
 /**
  * Sends strings as text and bytes as binary messages; bytes must not be changed while they wait. It asks for one value after the other,
@@ -82,8 +84,12 @@ class Writing implements DemandObserver<unknown> {
   #asked: DemandSubscription | undefined;
   /** A value was asked for and has not come. */
   #asking = false;
-  /** Sent, and not yet written out. */
-  #underWay = 0;
+  /** Inside a request. */
+  #requesting = false;
+  /** Callbacks that are to come: all that was sent before is written out then. */
+  #news = 0;
+  /** Sent since the last one that bears a callback. */
+  #unheard = 0;
   #turn = 0;
   #completed = false;
   #closing = false;
@@ -116,17 +122,29 @@ class Writing implements DemandObserver<unknown> {
   next(value: unknown): void {
     this.#asking = false;
     if (this.#failure !== undefined) return;
-    const { bufferedAmount } = this.#socket;
+    // What comes within the request comes while nobody else sends.
+    const bufferedAmount = this.#requesting ? 0 : this.#socket.bufferedAmount;
     const cap = Math.max(capBytes, 4 * this.#maxBufferedBytes);
     if (!(typeof value === 'string' || value instanceof Uint8Array)) this.#fail(valueError(value), closeCodes.failed);
     else if (!this.#line.isOpen) this.#leave();
     else if (bufferedAmount > cap) this.#fail(overflowed(bufferedAmount, cap), closeCodes.tryLater);
     else {
-      this.#underWay++;
-      this.#turn += frameBytes + value.length;
-      this.#socket.send(value, this.#sent);
+      this.#send(value);
       this.#go();
     }
+  }
+
+  #send(value: string | Uint8Array): void {
+    const bytes = frameBytes + value.length;
+    this.#turn += bytes;
+    this.#unheard += bytes;
+    if (this.#unheard < newsBytes) {
+      this.#socket.send(value);
+      return;
+    }
+    this.#unheard = 0;
+    this.#news++;
+    this.#socket.send(value, this.#sent);
   }
 
   error(reason: unknown): void {
@@ -143,7 +161,7 @@ class Writing implements DemandObserver<unknown> {
 
   // What it failed with, the socket says by 'error' or 'close'.
   readonly #sent = (): void => {
-    this.#underWay--;
+    this.#news--;
     this.#go();
   };
 
@@ -151,21 +169,28 @@ class Writing implements DemandObserver<unknown> {
   #go(): void {
     if (!this.#line.isOpen || this.#failure !== undefined || this.#asking) return;
     if (this.#completed) {
-      if (this.#underWay > 0) return;
-      this.#closing = true;
-      this.#line.close(closeCodes.normal);
-    } else if (this.#socket.bufferedAmount >= this.#maxBufferedBytes) this.#awaitRoom();
+      // Closed when all is written out: how long the peer may take to answer counts from then.
+      if (this.#news > 0 || (this.#unheard > 0 && this.#socket.bufferedAmount > 0)) this.#awaitNews();
+      else {
+        this.#closing = true;
+        this.#line.close(closeCodes.normal);
+      }
+    } else if (this.#socket.bufferedAmount >= this.#maxBufferedBytes) this.#awaitNews();
     else if (this.#turn >= turnBytes) this.#nextTurn();
     else {
       this.#asking = true;
+      const outermost = !this.#requesting;
+      this.#requesting = true;
       this.#asked?.request(1);
+      if (outermost) this.#requesting = false;
     }
   }
 
-  // Where all that waits is of others, nothing of ours says that it is gone: a ping is written behind it.
-  #awaitRoom(): void {
-    if (this.#underWay > 0) return;
-    this.#underWay++;
+  // Where nothing that waits bears a callback, a ping is written behind it that does.
+  #awaitNews(): void {
+    if (this.#news > 0) return;
+    this.#news++;
+    this.#unheard = 0;
     this.#socket.ping(undefined, undefined, this.#sent);
   }
 
