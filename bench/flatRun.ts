@@ -79,12 +79,14 @@ function read(): Reading {
 
 const make = sources[source];
 if (make === undefined) throw new Error(`no source ${source}: there are ${Object.keys(sources).join(', ')}`);
-const started = performance.now();
+/** Of the first value: a process that starts is not measured. */
+let started: number | undefined;
 let before: Reading | undefined;
 let values = 0;
 const input$ = await make();
 input$.pipe(slowest()).subscribe({
   next: () => {
+    started ??= performance.now();
     const nowMs = performance.now() - started;
     if (before === undefined) {
       if (nowMs >= Number(warmUpMs)) before = read();
