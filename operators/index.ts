@@ -6,20 +6,33 @@
 
 import * as rx from 'rxjs';
 import * as batching from './batch.js';
+import { bufferCountKernel } from './bufferCount.js';
 import { countKernel } from './count.js';
 import * as byKeyCount from './countByKey.js';
 import * as debatching from './debatch.js';
+import { defaultIfEmptyKernel, isEmptyKernel, throwIfEmptyKernel } from './defaultIfEmpty.js';
+import { distinctLowering } from './distinct.js';
+import { distinctUntilChangedKernel, distinctUntilKeyChangedKernel } from './distinctUntilChanged.js';
+import { everyLowering, findIndexLowering, findLowering } from './every.js';
 import { filterKernel } from './filter.js';
+import { elementAtKernel, firstLowering } from './first.js';
 import { ignoreElementsKernel } from './ignoreElements.js';
+import { lastLowering } from './last.js';
 import { define } from './lowered.js';
 import { mapKernel } from './map.js';
+import { maxKernel, minKernel } from './max.js';
 import { concatAllKernel, concatMapLowering, mergeAllKernel, mergeMapLowering } from './mergeMap.js';
+import { pairwiseKernel } from './pairwise.js';
 import { reduceKernel } from './reduce.js';
 import * as byKeyReduce from './reduceByKey.js';
 import { scanKernel } from './scan.js';
 import * as byKeyScan from './scanByKey.js';
 import { skipKernel } from './skip.js';
+import { skipLastKernel } from './skipLast.js';
+import { skipWhileKernel } from './skipWhile.js';
+import { endWithLowering, startWithLowering } from './startWith.js';
 import { takeKernel } from './take.js';
+import { takeLastKernel } from './takeLast.js';
 import { takeWhileKernel } from './takeWhile.js';
 import { tapKernel } from './tap.js';
 import { toArrayKernel } from './toArray.js';
@@ -32,7 +45,7 @@ export { pipe } from './pipe.js';
 
 /**
  * Emits `[key, state]` for every value, with a state per key that begins at `seed(key)`. Needs keyBy() before it: elsewhere it
- * is refused with `ERR_SCOPE`, or `ERR_KEY_LOST` behind a step that may emit at any time. State lives as long as its executor.
+ * is refused with `ERR_SCOPE`, or `ERR_KEY_LOST` behind a step that may emit what is not of the value under way. State lives as long as its executor.
  *
  * ```text
  *     --a1----b1----a2-----|
@@ -118,7 +131,11 @@ export const auditTime: typeof rx.auditTime = define(
   streamScoped('auditTime', { timed: true, holds: true }),
 );
 export const buffer: typeof rx.buffer = define(rx.buffer, streamScoped('buffer', { holds: true }));
-export const bufferCount: typeof rx.bufferCount = define(rx.bufferCount, streamScoped('bufferCount', { holds: true }));
+export const bufferCount: typeof rx.bufferCount = define(
+  rx.bufferCount,
+  streamScoped('bufferCount', { holds: true }),
+  bufferCountKernel,
+);
 export const bufferTime: typeof rx.bufferTime = define(
   rx.bufferTime,
   streamScoped('bufferTime', { timed: true, holds: true }),
@@ -154,55 +171,79 @@ export const debounceTime: typeof rx.debounceTime = define(
 export const defaultIfEmpty: typeof rx.defaultIfEmpty = define(
   rx.defaultIfEmpty,
   streamScoped('defaultIfEmpty', { endEmits: true }),
+  defaultIfEmptyKernel,
 );
 export const delay: typeof rx.delay = define(rx.delay, streamScoped('delay', { timed: true, holds: true }));
 export const delayWhen: typeof rx.delayWhen = define(rx.delayWhen, streamScoped('delayWhen', { holds: true }));
 export const dematerialize: typeof rx.dematerialize = define(rx.dematerialize, streamScoped('dematerialize'));
-export const distinct: typeof rx.distinct = define(rx.distinct, streamScoped('distinct'));
+export const distinct: typeof rx.distinct = define(rx.distinct, streamScoped('distinct'), distinctLowering);
 export const distinctUntilChanged: typeof rx.distinctUntilChanged = define(
   rx.distinctUntilChanged,
   streamScoped('distinctUntilChanged'),
+  distinctUntilChangedKernel,
 );
 export const distinctUntilKeyChanged: typeof rx.distinctUntilKeyChanged = define(
   rx.distinctUntilKeyChanged,
   streamScoped('distinctUntilKeyChanged'),
+  distinctUntilKeyChangedKernel,
 );
-export const elementAt: typeof rx.elementAt = define(rx.elementAt, streamScoped('elementAt'));
+export const elementAt: typeof rx.elementAt = define(
+  rx.elementAt,
+  streamScoped('elementAt', { endEmits: true }),
+  elementAtKernel,
+);
 export const endWith: typeof rx.endWith = define(
   rx.endWith,
   streamScoped('endWith', { endEmits: true, onSeveral: (n) => `emit its values ${n} times` }),
+  endWithLowering,
 );
-export const every: typeof rx.every = define(rx.every, streamScoped('every', { endEmits: true }));
+export const every: typeof rx.every = define(rx.every, streamScoped('every', { endEmits: true }), everyLowering);
 export const exhaustAll: typeof rx.exhaustAll = define(rx.exhaustAll, streamScoped('exhaustAll'));
 export const exhaustMap: typeof rx.exhaustMap = define(rx.exhaustMap, streamScoped('exhaustMap'));
 export const expand: typeof rx.expand = define(rx.expand, streamScoped('expand'));
 export const filter: typeof rx.filter = define(rx.filter, valueScoped('filter'), filterKernel, 2);
 export const finalize: typeof rx.finalize = define(rx.finalize, streamScoped('finalize'));
-export const find: typeof rx.find = define(rx.find, streamScoped('find'));
-export const findIndex: typeof rx.findIndex = define(rx.findIndex, streamScoped('findIndex'));
-export const first: typeof rx.first = define(rx.first, streamScoped('first', { onSeveral: lets(() => 1) }));
+export const find: typeof rx.find = define(rx.find, streamScoped('find', { endEmits: true }), findLowering);
+export const findIndex: typeof rx.findIndex = define(
+  rx.findIndex,
+  streamScoped('findIndex', { endEmits: true }),
+  findIndexLowering,
+);
+export const first: typeof rx.first = define(
+  rx.first,
+  streamScoped('first', { endEmits: true, onSeveral: lets(() => 1) }),
+  firstLowering,
+);
 export const groupBy: typeof rx.groupBy = define(rx.groupBy, streamScoped('groupBy'));
 export const ignoreElements: typeof rx.ignoreElements = define(
   rx.ignoreElements,
   valueScoped('ignoreElements'),
   ignoreElementsKernel,
 );
-export const isEmpty: typeof rx.isEmpty = define(rx.isEmpty, streamScoped('isEmpty', { endEmits: true }));
-export const last: typeof rx.last = define(rx.last, streamScoped('last', { endEmits: true }));
+export const isEmpty: typeof rx.isEmpty = define(
+  rx.isEmpty,
+  streamScoped('isEmpty', { endEmits: true }),
+  isEmptyKernel,
+);
+export const last: typeof rx.last = define(rx.last, streamScoped('last', { endEmits: true }), lastLowering);
 export const map: typeof rx.map = define(rx.map, valueScoped('map'), mapKernel, 2);
 export const materialize: typeof rx.materialize = define(rx.materialize, streamScoped('materialize'));
-export const max: typeof rx.max = define(rx.max, streamScoped('max', { endEmits: true }));
+export const max: typeof rx.max = define(rx.max, streamScoped('max', { endEmits: true }), maxKernel);
 export const mergeAll: typeof rx.mergeAll = define(rx.mergeAll, valueScoped('mergeAll'), mergeAllKernel);
 export const mergeMap: typeof rx.mergeMap = define(rx.mergeMap, valueScoped('mergeMap'), mergeMapLowering, 2);
 export const mergeScan: typeof rx.mergeScan = define(rx.mergeScan, streamScoped('mergeScan'));
 export const mergeWith: typeof rx.mergeWith = define(rx.mergeWith, streamScoped('mergeWith'));
-export const min: typeof rx.min = define(rx.min, streamScoped('min', { endEmits: true }));
+export const min: typeof rx.min = define(rx.min, streamScoped('min', { endEmits: true }), minKernel);
 export const observeOn: typeof rx.observeOn = define(rx.observeOn, streamScoped('observeOn', { timed: true }));
 export const onErrorResumeNextWith: typeof rx.onErrorResumeNextWith = define(
   rx.onErrorResumeNextWith,
   streamScoped('onErrorResumeNextWith'),
 );
-export const pairwise: typeof rx.pairwise = define(rx.pairwise, streamScoped('pairwise', { holds: true }));
+export const pairwise: typeof rx.pairwise = define(
+  rx.pairwise,
+  streamScoped('pairwise', { holds: true }),
+  pairwiseKernel,
+);
 export const raceWith: typeof rx.raceWith = define(rx.raceWith, streamScoped('raceWith'));
 export const reduce: typeof rx.reduce = define(
   rx.reduce,
@@ -225,12 +266,17 @@ export const share: typeof rx.share = define(rx.share, streamScoped('share'));
 export const shareReplay: typeof rx.shareReplay = define(rx.shareReplay, streamScoped('shareReplay'));
 export const single: typeof rx.single = define(rx.single, streamScoped('single', { endEmits: true }));
 export const skip: typeof rx.skip = define(rx.skip, streamScoped('skip'), skipKernel);
-export const skipLast: typeof rx.skipLast = define(rx.skipLast, streamScoped('skipLast', { holds: true }));
+export const skipLast: typeof rx.skipLast = define(
+  rx.skipLast,
+  streamScoped('skipLast', { holds: true }),
+  skipLastKernel,
+);
 export const skipUntil: typeof rx.skipUntil = define(rx.skipUntil, streamScoped('skipUntil'));
-export const skipWhile: typeof rx.skipWhile = define(rx.skipWhile, streamScoped('skipWhile'));
+export const skipWhile: typeof rx.skipWhile = define(rx.skipWhile, streamScoped('skipWhile'), skipWhileKernel);
 export const startWith: typeof rx.startWith = define(
   rx.startWith,
-  streamScoped('startWith', { onSeveral: (n) => `emit its values ${n} times` }),
+  streamScoped('startWith', { startEmits: true, onSeveral: (n) => `emit its values ${n} times` }),
+  startWithLowering,
 );
 export const subscribeOn: typeof rx.subscribeOn = define(rx.subscribeOn, streamScoped('subscribeOn', { timed: true }));
 export const switchAll: typeof rx.switchAll = define(rx.switchAll, streamScoped('switchAll'));
@@ -240,6 +286,7 @@ export const take: typeof rx.take = define(rx.take, streamScoped('take', { onSev
 export const takeLast: typeof rx.takeLast = define(
   rx.takeLast,
   streamScoped('takeLast', { endEmits: true, holds: true }),
+  takeLastKernel,
 );
 export const takeUntil: typeof rx.takeUntil = define(rx.takeUntil, streamScoped('takeUntil'));
 export const takeWhile: typeof rx.takeWhile = define(rx.takeWhile, streamScoped('takeWhile'), takeWhileKernel);
@@ -251,7 +298,8 @@ export const throttleTime: typeof rx.throttleTime = define(
 );
 export const throwIfEmpty: typeof rx.throwIfEmpty = define(
   rx.throwIfEmpty,
-  streamScoped('throwIfEmpty', { endEmits: true }),
+  streamScoped('throwIfEmpty'),
+  throwIfEmptyKernel,
 );
 export const timeInterval: typeof rx.timeInterval = define(rx.timeInterval, streamScoped('timeInterval'));
 export const timeout: typeof rx.timeout = define(rx.timeout, streamScoped('timeout', { timed: true }));

@@ -29,6 +29,8 @@ interface Frame {
   open: boolean;
   /** Inside `next()` an iterator cannot be returned: that is made up for afterwards. */
   asked: boolean;
+  /** Being advanced further up the call stack; else suspended. */
+  busy: boolean;
 }
 
 interface Arrival {
@@ -65,9 +67,34 @@ export class Loop {
 
   /** Hands over what `iterator` yields through `deliver`, now while there is room, else when resumed; then `done`. */
   iterate<T>(stage: Stage, iterator: Iterator<T>, deliver: (value: T) => void, done: () => void): void {
-    const base = this.#stack.length;
-    this.#stack.push({ stage, iterator, deliver, done, key: savedKey(), open: true, asked: false });
+    const base = this.#placeOf(stage);
+    const frame = { stage, iterator, deliver, done, key: savedKey(), open: true, asked: false, busy: false };
+    if (base === this.#stack.length) this.#stack.push(frame);
+    else this.#stack.splice(base, 0, frame);
     this.#drain(base);
+  }
+
+  /** Does `work` now, or after what the delivery under way has left suspended at `stage` or downstream of it. */
+  after(stage: Stage, work: () => void): void {
+    if (this.#placeOf(stage) === this.#stack.length) work();
+    else
+      this.iterate(
+        stage,
+        [work].values(),
+        (now) => now(),
+        () => {},
+      );
+  }
+
+  /** The top, or below what the delivery under way has left suspended there or downstream: that came out before. */
+  #placeOf(stage: Stage): number {
+    const stack = this.#stack;
+    let place = stack.length;
+    for (; place > 0; place--) {
+      const frame = stack[place - 1] as Frame;
+      if (frame.busy || (frame.open && !covers(frame, stage))) break;
+    }
+    return place;
   }
 
   /** Between enterSolid and leaveSolid nothing suspends. */
@@ -163,7 +190,7 @@ export class Loop {
 
   /** What is suspended at `stage` or downstream of it must come out before anything new enters there. */
   #covered(stage: Stage): boolean {
-    return this.#stack.some((frame) => frame.open && (frame.stage === stage || frame.stage.isBelow(stage)));
+    return this.#stack.some((frame) => frame.open && covers(frame, stage));
   }
 
   #queue(stage: Stage, work: () => void): void {
@@ -203,9 +230,14 @@ export class Loop {
   }
 }
 
+function covers(frame: Frame, stage: Stage): boolean {
+  return frame.stage === stage || frame.stage.isBelow(stage);
+}
+
 /** What the iterator or `done` throws is an error of the frame's stage. */
 function advance(frame: Frame): void {
   setKey(frame.key);
+  frame.busy = true;
   try {
     frame.asked = true;
     const result = frame.iterator.next();
@@ -222,6 +254,7 @@ function advance(frame: Frame): void {
     frame.open = false;
     frame.stage.fail(reason);
   }
+  frame.busy = false;
 }
 
 function closeFrame(frame: Frame): void {

@@ -27,15 +27,22 @@ export class LoweredStage extends Stage implements Consumer, Out {
   }
 
   protected override connect(): void {
+    let before: Iterator<unknown> | undefined;
     try {
       this.#kernel = this.#lower(this);
+      before = this.#kernel.start?.();
     } catch (reason) {
       this.fail(reason);
     }
     if (this.closed) return;
+    if (before === undefined) this.#join();
+    else this.iterate(before, this.#join);
+  }
+
+  readonly #join = (): void => {
     this.#connected = true;
     this.parents[0].subscribe(this);
-  }
+  };
 
   protected override disconnect(): void {
     if (this.#connected) this.parents[0].unsubscribe(this);

@@ -114,7 +114,7 @@ export class SegmentProgram implements Program {
   }
 
   get subscribed(): boolean {
-    return this.#heads.awaited === 0;
+    return this.#heads.awaited === 0 && !this.#head.expecting;
   }
 
   get ready(): boolean {

@@ -9,7 +9,7 @@ import { caller } from '../runtime/plan.js';
 import { capturedBy, type Graph, type Segment } from './graph.js';
 import { type Node, nodesUpTo, type StepNode, shortSite } from './recording.js';
 import { unknownTraits } from './step.js';
-import type { Scope } from './traits.js';
+import type { Scope, Traits } from './traits.js';
 
 /** Scope of a step where it stands: `groupBy` is key-scoped in a keyed segment, perExecutor(…) lifts the rule. */
 export function scopeOf(node: StepNode, segment: Segment, graph: Graph): Scope {
@@ -81,7 +81,7 @@ function checkKeyScoped(node: StepNode, segment: Segment, graph: Graph, place: P
   if (loses === undefined) return;
   throw new MillraceError(
     'ERR_KEY_LOST',
-    `${label} stands behind ${loses.step.label} (pipe at ${shortSite(loses.at)}), which may emit at any time, so the key is unknown. ` +
+    `${label} stands behind ${loses.step.label} (pipe at ${shortSite(loses.at)}), which may emit what is not of the value under way, so the key is unknown. ` +
       'Put keyBy() directly before it',
     place,
   );
@@ -91,9 +91,14 @@ function checkKeyScoped(node: StepNode, segment: Segment, graph: Graph, place: P
 function keyLosing(node: Node, segment: Segment): StepNode | undefined {
   for (const above of nodesUpTo(segment.head, node)) {
     if (above === node || above.kind !== 'step') continue;
-    if (above.step.lower === undefined || above.step.traits.timed) return above;
+    if (above.step.lower === undefined || outOfTurn(above.step.traits)) return above;
   }
   return undefined;
+}
+
+/** Emits what came of no value in particular, or of another one than that which is under way. */
+function outOfTurn({ timed, holds, startEmits, endEmits, scope }: Traits): boolean {
+  return timed || holds || startEmits || (endEmits && scope !== 'key');
 }
 
 /** Operators that wait for one input while another fills: over bounded channels they deadlock in a diamond. */

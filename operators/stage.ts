@@ -77,6 +77,11 @@ export abstract class Stage {
     return this.#consumers.length > 0;
   }
 
+  /** A consumer of the plan is still to come. */
+  get expecting(): boolean {
+    return this.#expected > 0;
+  }
+
   /** Takes values: there are consumers, and nothing below holds. */
   get open(): boolean {
     return this.#consumers.length > 0 && this.#heldBelow === 0;
@@ -123,7 +128,8 @@ export abstract class Stage {
   #decided(): void {
     this.#expected--;
     if (this.#expected > 0) return;
-    if (this.#consumers.length > 0) this.connect();
+    // Order: one of its consumers may have ended while it was being subscribed, and what came of that be suspended.
+    if (this.#consumers.length > 0) this.loop.after(this, () => this.connect());
     else this.abandoned();
   }
 

@@ -33,6 +33,8 @@ export interface Out {
  * What it throws is an error notification at this step.
  */
 export interface Kernel {
+  /** What comes before the first value: handed over, and suspended, before the stage above is subscribed. */
+  start?(): Iterator<unknown>;
   next(value: unknown): void;
   /** An error passes by; it goes downstream afterwards in any case. */
   error?(reason: unknown): void;

@@ -16,7 +16,9 @@ export interface Traits {
   readonly lowered: boolean;
   /** May emit outside a delivery because of time. */
   readonly timed: boolean;
-  /** Emits when the stream has ended. */
+  /** Emits before the first value. */
+  readonly startEmits: boolean;
+  /** May emit when the stream has ended. */
   readonly endEmits: boolean;
   /** Keeps values back that later ones let go. */
   readonly holds: boolean;
@@ -29,7 +31,7 @@ export interface Traits {
 type Extra = Partial<Omit<Traits, 'name' | 'scope' | 'lowered'>>;
 
 function traits(name: string, scope: Scope, extra: Extra): Traits {
-  return { name, scope, lowered: false, timed: false, endEmits: false, holds: false, ...extra };
+  return { name, scope, lowered: false, timed: false, startEmits: false, endEmits: false, holds: false, ...extra };
 }
 
 export function valueScoped(name: string, extra: Extra = {}): Traits {

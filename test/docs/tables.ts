@@ -37,6 +37,7 @@ export const tables: Readonly<Record<string, () => string>> = {
           traits.scope,
           traits.lowered ? 'lowered' : 'opaque',
           [
+            traits.startEmits ? 'emits at the start' : '',
             traits.endEmits ? 'emits at the end' : '',
             traits.holds ? 'holds values back' : '',
             traits.timed ? 'timed' : '',

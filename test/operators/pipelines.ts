@@ -4,26 +4,44 @@
  */
 
 import fc from 'fast-check';
+import * as rx from 'rxjs';
 import { connect, type Observable, type OperatorFunction } from 'rxjs';
 import {
+  bufferCount,
   catchError,
   concatAll,
   concatMap,
   count,
+  defaultIfEmpty,
+  distinct,
   distinctUntilChanged,
+  elementAt,
   endWith,
+  every,
   filter,
+  find,
+  findIndex,
+  first,
   ignoreElements,
+  isEmpty,
+  last,
   map,
+  max,
   mergeAll,
   mergeMap,
+  min,
   pairwise,
   reduce,
   scan,
   skip,
+  skipLast,
+  skipWhile,
+  startWith,
   take,
+  takeLast,
   takeWhile,
   tap,
+  throwIfEmpty,
   toArray,
 } from '../../operators/index.js';
 import { union } from '../../operators/union.js';
@@ -48,6 +66,15 @@ const throwsAt = (at: number) => (n: number) => {
   return n;
 };
 const step = (name: string, make: StepSample['make']): StepSample => ({ name, make });
+/** Results of other types as numbers again. */
+const numbers = <T>(operator: OperatorFunction<number, T>): OperatorFunction<number, number> => {
+  const back = map((result: T) => (result === undefined ? -2 : Number(result)));
+  return (s) => s.pipe(operator, back);
+};
+const flat = (operator: OperatorFunction<number, readonly number[]>): OperatorFunction<number, number> => {
+  const apart = mergeMap((list: readonly number[]) => list);
+  return (s) => s.pipe(operator, apart);
+};
 const small = fc.nat({ max: 4 });
 
 /** Steps of the loop, all of them lowered. */
@@ -89,10 +116,42 @@ export const loweredStep: fc.Arbitrary<StepSample> = fc.oneof(
   small.map((k) => step(`takeWhile(< ${k * 5}, inclusive)`, () => takeWhile((n) => n < k * 5, true))),
   small.map((k) => step(`skip(${k})`, () => skip(k))),
   fc.constant(step('tap', () => tap(() => {}))),
+  small.map((k) => step(`skipWhile(< ${k * 3})`, () => skipWhile((n) => n < k * 3))),
+  small.map((k) => step(`skipLast(${k})`, () => skipLast(k))),
+  fc.constant(step('distinctUntilChanged', () => distinctUntilChanged())),
+  small.map((k) =>
+    step(`distinctUntilChanged(by ${k + 1})`, () =>
+      distinctUntilChanged(
+        (a: number, b: number) => a > b,
+        (n) => n % (k + 1),
+      ),
+    ),
+  ),
+  small.map((k) => step(`distinct(%${k * 3 + 2})`, () => distinct((n) => n % (k * 3 + 2)))),
+  fc.constant(step('pairwise', () => flat(pairwise()))),
+  fc
+    .tuple(small, small)
+    .map(([size, every]) => step(`bufferCount(${size}, ${every + 1})`, () => flat(bufferCount(size, every + 1)))),
+  small.map((k) => step(`endWith(${k} values)`, () => endWith(...countdown(k)))),
+  small.map((k) => step(`defaultIfEmpty(${k})`, () => defaultIfEmpty(k))),
 );
 
 /** Steps that end a stream, throw, or emit when it has ended. */
 const endingStep: fc.Arbitrary<StepSample> = fc.oneof(
+  fc.constant(step('first', () => first())),
+  small.map((k) => step(`first(> ${k * 2}, ${k})`, () => first((n) => n > k * 2, k))),
+  fc.constant(step('last', () => last())),
+  small.map((k) => step(`last(< ${k * 2}, ${k})`, () => last((n) => n < k * 2, k))),
+  small.map((k) => step(`elementAt(${k})`, () => elementAt(k))),
+  small.map((k) => step(`elementAt(${k}, -1)`, () => elementAt(k, -1))),
+  fc.constant(step('throwIfEmpty', () => throwIfEmpty())),
+  small.map((k) => step(`every(< ${k * 3})`, () => numbers(every((n) => n < k * 3)))),
+  small.map((k) => step(`find(> ${k * 3})`, () => numbers(find((n) => n > k * 3)))),
+  small.map((k) => step(`findIndex(> ${k * 3})`, () => findIndex((n) => n > k * 3))),
+  fc.constant(step('isEmpty', () => numbers(isEmpty()))),
+  fc.constant(step('min', () => min())),
+  fc.constant(step('max', () => max((a, b) => (a % 5) - (b % 5)))),
+  small.map((k) => step(`takeLast(${k})`, () => takeLast(k))),
   fc.constant(step('reduce', () => reduce(sum))),
   small.map((k) => step(`reduce(${k})`, () => reduce(sum, k))),
   fc.constant(step('count', () => count())),
@@ -111,18 +170,9 @@ const endingStep: fc.Arbitrary<StepSample> = fc.oneof(
 );
 
 const opaqueStep: fc.Arbitrary<StepSample> = fc.oneof(
-  small.map((k) => step(`endWith(${k})`, () => endWith(k, k + 1))),
-  fc.constant(step('distinctUntilChanged', () => distinctUntilChanged())),
-  fc.constant(
-    step(
-      'pairwise',
-      () => (s) =>
-        s.pipe(
-          pairwise(),
-          mergeMap((pair) => pair),
-        ),
-    ),
-  ),
+  small.map((k) => step(`endWith(${k}) of RxJS`, () => rx.endWith(k, k + 1))),
+  fc.constant(step('distinctUntilChanged of RxJS', () => rx.distinctUntilChanged())),
+  fc.constant(step('pairwise of RxJS', () => flat(rx.pairwise()))),
   fc.constant(step('catchError', () => catchError(() => [-1, -2]))),
 );
 
@@ -139,6 +189,7 @@ export const loweredPipeline: fc.Arbitrary<Pipeline> = pipelines(
     { arbitrary: loweredStep, weight: 12 },
     { arbitrary: endingStep, weight: 2 },
     { arbitrary: fc.constant(step('take(0)', () => take(0))), weight: 1 },
+    { arbitrary: small.map((k) => step(`startWith(${k} values)`, () => startWith(...countdown(k)))), weight: 1 },
   ),
   2,
 );

@@ -18,11 +18,22 @@ const boom = (): never => {
   throw 'thrown';
 };
 
+/** Asks for the source, which RxJS hands to some predicates. */
+const asks = (n: number, _: number, source: Observable<number>): boolean => n < 3 && source instanceof rx.Observable;
+function bounded(this: { readonly below: number }, n: number): boolean {
+  return n < this.below;
+}
+
 export const samples: Readonly<Record<string, readonly Sample[]>> = {
   audit: [(s, o) => s.pipe(o.audit(inTime))],
   auditTime: [(s, o) => s.pipe(o.auditTime(3))],
   buffer: [(s, o) => s.pipe(o.buffer(interval(4)))],
-  bufferCount: [(s, o) => s.pipe(o.bufferCount(2)), (s, o) => s.pipe(o.bufferCount(3, 1))],
+  bufferCount: [
+    (s, o) => s.pipe(o.bufferCount(2)),
+    (s, o) => s.pipe(o.bufferCount(3, 1)),
+    (s, o) => s.pipe(o.bufferCount(2, 3)),
+    (s, o) => s.pipe(o.bufferCount(0)),
+  ],
   bufferTime: [(s, o) => s.pipe(o.bufferTime(4)), (s, o) => s.pipe(o.bufferTime(6, 3, 2))],
   bufferToggle: [(s, o) => s.pipe(o.bufferToggle(interval(4), () => timer(3)))],
   bufferWhen: [(s, o) => s.pipe(o.bufferWhen(() => timer(5)))],
@@ -70,10 +81,16 @@ export const samples: Readonly<Record<string, readonly Sample[]>> = {
   delay: [(s, o) => s.pipe(o.delay(3))],
   delayWhen: [(s, o) => s.pipe(o.delayWhen(inTime))],
   dematerialize: [(s, o) => s.pipe(o.materialize(), o.dematerialize())],
-  distinct: [(s, o) => s.pipe(o.distinct()), (s, o) => s.pipe(o.distinct((n) => n % 3))],
+  distinct: [
+    (s, o) => s.pipe(o.distinct()),
+    (s, o) => s.pipe(o.distinct((n) => n % 3)),
+    (s, o) => s.pipe(o.distinct((n) => n, interval(5))),
+  ],
   distinctUntilChanged: [
     (s, o) => s.pipe(o.distinctUntilChanged()),
     (s, o) => s.pipe(o.distinctUntilChanged((a, b) => a > b)),
+    (s, o) => s.pipe(o.distinctUntilChanged((a, b) => a > b, String)),
+    (s, o) => s.pipe(o.distinctUntilChanged((a, b) => a === b, even)),
   ],
   distinctUntilKeyChanged: [
     (s, o) =>
@@ -82,18 +99,48 @@ export const samples: Readonly<Record<string, readonly Sample[]>> = {
         o.distinctUntilKeyChanged('n'),
       ),
   ],
-  elementAt: [(s, o) => s.pipe(o.elementAt(2)), (s, o) => s.pipe(o.elementAt(99, -1))],
-  endWith: [(s, o) => s.pipe(o.endWith(8, 9))],
-  every: [(s, o) => s.pipe(o.every((n) => n < 3)), (s, o) => s.pipe(o.every((n) => n < 99))],
+  elementAt: [
+    (s, o) => s.pipe(o.elementAt(2)),
+    (s, o) => s.pipe(o.elementAt(99, -1)),
+    (s, o) => s.pipe(o.elementAt(99)),
+    (s, o) => s.pipe(o.elementAt(99, undefined)),
+  ],
+  endWith: [
+    (s, o) => s.pipe(o.endWith(8, 9)),
+    (s, o) => s.pipe(o.endWith(8, rx.queueScheduler)),
+    (s, o) => s.pipe(o.take(2), o.endWith(8)),
+    (s, o) => s.pipe(o.endWith()),
+  ],
+  every: [
+    (s, o) => s.pipe(o.every((n) => n < 3)),
+    (s, o) => s.pipe(o.every((n) => n < 99)),
+    (s, o) => s.pipe(o.every(asks)),
+    (s, o) => s.pipe(o.every(bounded, { below: 3 })),
+  ],
   exhaust: [(s, o) => s.pipe(o.map(inTime), o.exhaust())],
   exhaustAll: [(s, o) => s.pipe(o.map(inTime), o.exhaustAll())],
   exhaustMap: [(s, o) => s.pipe(o.exhaustMap(inTime))],
   expand: [(s, o) => s.pipe(o.expand((n) => (n < 8 ? timer(2).pipe(rx.map(() => n * 2)) : EMPTY)))],
   filter: [(s, o) => s.pipe(o.filter(even)), (s, o) => s.pipe(o.filter((n, i) => n > i))],
   finalize: [(s, o) => s.pipe(o.finalize(() => {}))],
-  find: [(s, o) => s.pipe(o.find(even)), (s, o) => s.pipe(o.find((n) => n > 99))],
-  findIndex: [(s, o) => s.pipe(o.findIndex(even))],
-  first: [(s, o) => s.pipe(o.first()), (s, o) => s.pipe(o.first((n) => n > 99)), (s, o) => s.pipe(o.first(even, -1))],
+  find: [
+    (s, o) => s.pipe(o.find(even)),
+    (s, o) => s.pipe(o.find((n) => n > 99)),
+    (s, o) => s.pipe(o.find((n, i, source) => !asks(n, i, source))),
+    (s, o) => s.pipe(o.find(bounded, { below: 2 })),
+  ],
+  findIndex: [
+    (s, o) => s.pipe(o.findIndex(even)),
+    (s, o) => s.pipe(o.findIndex(bounded, { below: 2 })),
+    (s, o) => s.pipe(o.findIndex((_, i, source) => i === 1 && source instanceof rx.Observable)),
+  ],
+  first: [
+    (s, o) => s.pipe(o.first()),
+    (s, o) => s.pipe(o.first((n) => n > 99)),
+    (s, o) => s.pipe(o.first(even, -1)),
+    (s, o) => s.pipe(o.first(null, undefined)),
+    (s, o) => s.pipe(o.first((n, i, source) => !asks(n, i, source), 7)),
+  ],
   flatMap: [(s, o) => s.pipe(o.flatMap((n) => [n, n]))],
   groupBy: [
     (s, o) =>
@@ -114,7 +161,12 @@ export const samples: Readonly<Record<string, readonly Sample[]>> = {
   ],
   ignoreElements: [(s, o) => s.pipe(o.ignoreElements())],
   isEmpty: [(s, o) => s.pipe(o.isEmpty())],
-  last: [(s, o) => s.pipe(o.last()), (s, o) => s.pipe(o.last(even, -1))],
+  last: [
+    (s, o) => s.pipe(o.last()),
+    (s, o) => s.pipe(o.last(even, -1)),
+    (s, o) => s.pipe(o.last(null, undefined)),
+    (s, o) => s.pipe(o.last(asks)),
+  ],
   map: [
     (s, o) => s.pipe(o.map((n) => n * 2)),
     (s, o) => s.pipe(o.map((n, i) => [n, i])),
@@ -131,7 +183,11 @@ export const samples: Readonly<Record<string, readonly Sample[]>> = {
   ],
   mapTo: [(s, o) => s.pipe(o.mapTo(5))],
   materialize: [(s, o) => s.pipe(o.materialize())],
-  max: [(s, o) => s.pipe(o.max())],
+  max: [
+    (s, o) => s.pipe(o.max()),
+    (s, o) => s.pipe(o.max((a, b) => (a % 3) - (b % 3))),
+    (s, o) => s.pipe(o.map(String), o.max()),
+  ],
   mergeAll: [
     (s, o) => s.pipe(o.map(inTime), o.mergeAll()),
     (s, o) => s.pipe(o.map(inTime), o.mergeAll(1)),
@@ -158,7 +214,11 @@ export const samples: Readonly<Record<string, readonly Sample[]>> = {
   mergeMapTo: [(s, o) => s.pipe(o.mergeMapTo(timer(3)))],
   mergeScan: [(s, o) => s.pipe(o.mergeScan((total, n) => timer(n).pipe(rx.map(() => total + n)), 0))],
   mergeWith: [(s, o) => s.pipe(o.mergeWith(interval(4).pipe(rx.take(3))))],
-  min: [(s, o) => s.pipe(o.min())],
+  min: [
+    (s, o) => s.pipe(o.min()),
+    (s, o) => s.pipe(o.min((a, b) => (a % 3) - (b % 3))),
+    (s, o) => s.pipe(o.map(String), o.min()),
+  ],
   multicast: [
     (s, o) =>
       s.pipe(
@@ -214,23 +274,36 @@ export const samples: Readonly<Record<string, readonly Sample[]>> = {
   shareReplay: [(s, o) => s.pipe(o.shareReplay(1)), (s, o) => s.pipe(o.shareReplay({ bufferSize: 2, refCount: true }))],
   single: [(s, o) => s.pipe(o.single((n) => n === 3)), (s, o) => s.pipe(o.single())],
   skip: [(s, o) => s.pipe(o.skip(2)), (s, o) => s.pipe(o.skip(0))],
-  skipLast: [(s, o) => s.pipe(o.skipLast(2))],
+  skipLast: [(s, o) => s.pipe(o.skipLast(2)), (s, o) => s.pipe(o.skipLast(0)), (s, o) => s.pipe(o.skipLast(1.5))],
   skipUntil: [(s, o) => s.pipe(o.skipUntil(timer(5)))],
-  skipWhile: [(s, o) => s.pipe(o.skipWhile((n) => n < 3))],
-  startWith: [(s, o) => s.pipe(o.startWith(8, 9))],
+  skipWhile: [
+    (s, o) => s.pipe(o.skipWhile((n) => n < 3)),
+    (s, o) => s.pipe(o.skipWhile((n, i) => n > i)),
+    (s, o) => s.pipe(o.skipWhile(boom)),
+  ],
+  startWith: [
+    (s, o) => s.pipe(o.startWith(8, 9)),
+    (s, o) => s.pipe(o.startWith(8, rx.queueScheduler)),
+    (s, o) => s.pipe(o.startWith()),
+    (s, o) => s.pipe(o.startWith(8, 9), o.take(1)),
+  ],
   subscribeOn: [(s, o) => s.pipe(o.subscribeOn(rx.asapScheduler))],
   switchAll: [(s, o) => s.pipe(o.map(inTime), o.switchAll())],
   switchMap: [(s, o) => s.pipe(o.switchMap(inTime)), (s, o) => s.pipe(o.switchMap((n) => [n, n]))],
   switchMapTo: [(s, o) => s.pipe(o.switchMapTo(timer(2)))],
   switchScan: [(s, o) => s.pipe(o.switchScan((total, n) => timer(2).pipe(rx.map(() => total + n)), 0))],
   take: [(s, o) => s.pipe(o.take(2)), (s, o) => s.pipe(o.take(0)), (s, o) => s.pipe(o.take(99))],
-  takeLast: [(s, o) => s.pipe(o.takeLast(2))],
+  takeLast: [(s, o) => s.pipe(o.takeLast(2)), (s, o) => s.pipe(o.takeLast(0)), (s, o) => s.pipe(o.takeLast(99))],
   takeUntil: [(s, o) => s.pipe(o.takeUntil(timer(5)))],
   takeWhile: [(s, o) => s.pipe(o.takeWhile((n) => n < 3)), (s, o) => s.pipe(o.takeWhile((n) => n < 3, true))],
   tap: [(s, o) => s.pipe(o.tap(() => {})), (s, o) => s.pipe(o.tap((n) => n === 3 && boom()))],
   throttle: [(s, o) => s.pipe(o.throttle(inTime, { leading: true, trailing: true }))],
   throttleTime: [(s, o) => s.pipe(o.throttleTime(3))],
-  throwIfEmpty: [(s, o) => s.pipe(o.throwIfEmpty(() => 'empty'))],
+  throwIfEmpty: [
+    (s, o) => s.pipe(o.throwIfEmpty(() => 'empty')),
+    (s, o) => s.pipe(o.throwIfEmpty()),
+    (s, o) => s.pipe(o.throwIfEmpty(boom)),
+  ],
   timeInterval: [
     (s, o) =>
       s.pipe(

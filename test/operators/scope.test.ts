@@ -254,7 +254,18 @@ describe('key-scoped steps', () => {
 
     const late: readonly (readonly [string, Build, string])[] = [
       ['an operator of rxjs', (s$) => s$.pipe(keyed, perExecutor(rx.map((n) => n)), operator), 'an operator'],
-      ['an opaque step of the menu', (s$) => s$.pipe(keyed, perExecutor(menu.startWith(1)), operator), 'startWith(1)'],
+      [
+        'an opaque step of the menu',
+        (s$) => s$.pipe(keyed, perExecutor(menu.switchAll() as never), operator),
+        'switchAll()',
+      ],
+      [
+        'a step that emits at the start',
+        (s$) => s$.pipe(keyed, perExecutor(menu.startWith(1)), operator),
+        'startWith(1)',
+      ],
+      ['a step that emits at the end', (s$) => s$.pipe(keyed, perExecutor(menu.count()), operator), 'count()'],
+      ['a step that holds values back', (s$) => s$.pipe(keyed, perExecutor(menu.skipLast(1)), operator), 'skipLast(1)'],
       [
         'a timed step',
         (s$) =>

@@ -2,13 +2,14 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { concatMap, reduce, take } from '../../operators/index.js';
+import { concatMap, count, reduce, skip, take } from '../../operators/index.js';
 import { Bench, Plain, seen } from './harness.js';
 import { buildOf, loweredPipeline, mixedPipeline, modelOf, type Pipeline } from './pipelines.js';
 
 const numRuns = process.env['MILLRACE_LONG'] === '1' ? 20_000 : 400;
 const input = fc.array(fc.integer({ min: 0, max: 12 }), { maxLength: 12 });
 const ending = fc.constantFrom('complete', 'error', 'open');
+const sum = (a: number, b: number): number => a + b;
 const rooms = fc.array(fc.boolean(), { minLength: 1, maxLength: 20 });
 
 function drive(
@@ -73,6 +74,24 @@ test('law: with opaque steps between, outputs are those of RxJS whenever the exe
     }),
     { numRuns },
   );
+});
+
+test('what a branch that ended while it was being subscribed still has to say comes before the stream starts', () => {
+  const none = { steps: [] };
+  const counted = { steps: [{ name: 'count', make: () => count() }] };
+  const right = {
+    steps: [
+      { name: 'take(0)', make: () => take<number>(0) },
+      { name: 'skip(0)', make: () => skip<number>(0) },
+    ],
+    fork: { left: counted, right: { steps: [{ name: 'reduce(2)', make: () => reduce(sum, 2) }] }, behind: none },
+  };
+  const left = { steps: [{ name: 'reduce(7)', make: () => reduce(sum, 7) }] };
+  const steps = [{ name: 'take(0)', make: () => take<number>(0) }];
+  const pipeline: Pipeline = { steps, fork: { left, right, behind: none } };
+  const bench = suspended(pipeline, [], 'complete', { rooms: [false], resumes: [false] });
+  expect(bench.values()).toEqual([0, 2, 7]);
+  expect(seen(bench.log)).toEqual(model(pipeline, [], 'complete'));
 });
 
 test('a branch that emits while it is being subscribed comes out before the next one is subscribed', () => {

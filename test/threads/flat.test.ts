@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 
 const script = fileURLToPath(new URL('../../bench/flatRun.ts', import.meta.url));
 const long = process.env['MILLRACE_LONG'] === '1';
-const [warmUpMs, measuredMs] = long ? [5_000, 60_000] : [700, 1_000];
+const [warmUpMs, measuredMs] = long ? [5_000, 60_000] : [500, 500];
 
 interface Growth {
   readonly values: number;
