@@ -18,7 +18,8 @@ const config: ViteUserConfig = defineConfig({
       { extends: true, test: { name: 'whole', include: ['test/**/*.test.ts'], exclude: [...exclude, ...pure] } },
     ],
     pool: 'forks',
-    maxWorkers: 2,
+    // More than cores: many tests wait for processes and timers.
+    maxWorkers: 3,
     testTimeout: long ? 600_000 : 30_000,
     hookTimeout: 120_000,
   },
