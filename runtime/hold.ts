@@ -12,7 +12,7 @@ export interface Held {
   /** The run is over. */
   over(): boolean;
   nowMs(): number;
-  /** Lets the executors of this thread work. Says whether they did anything. */
+  /** Lets the executors of this thread work, those of other runs as well. Says whether they did anything. */
   work(): boolean;
   /** Stands still until a bell rings, so many milliseconds at most. False: nothing can ring, for time itself stands still. */
   rest(ms: number): boolean;
@@ -34,14 +34,14 @@ export function hold(held: Held, until: () => boolean): MillraceError | undefine
   let movedMs = held.nowMs();
   let restMs = firstRestMs;
   while (!held.over() && !until()) {
-    if (held.work()) {
-      movedMs = held.nowMs();
-      restMs = firstRestMs;
-      continue;
+    const worked = held.work();
+    if (worked && until()) break;
+    if (!worked) {
+      const hopeless = held.hopeless();
+      if (hopeless !== undefined) return hopeless;
+      if (!held.rest(restMs)) return held.stalled();
     }
-    const hopeless = held.hopeless();
-    if (hopeless !== undefined) return hopeless;
-    if (!held.rest(restMs)) return held.stalled();
+    // Judged by this run alone: the work may have been that of others, who go on for ever.
     const now = held.moved();
     if (now !== moved || held.starting()) {
       moved = now;
@@ -50,7 +50,7 @@ export function hold(held: Held, until: () => boolean): MillraceError | undefine
     } else if (held.nowMs() - movedMs >= held.stallMs) {
       return held.stalled();
     } else {
-      restMs = Math.min(maxRestMs, restMs * 2);
+      restMs = worked ? firstRestMs : Math.min(maxRestMs, restMs * 2);
     }
   }
   return undefined;

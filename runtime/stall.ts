@@ -56,11 +56,16 @@ export interface Scene {
 
 export class Standstill {
   readonly #scene: Scene;
-  readonly #links: Links;
+  #made: Links | undefined;
 
   constructor(scene: Scene) {
     this.#scene = scene;
-    this.#links = new Links(scene.wires);
+  }
+
+  // Most runs are over before anybody asks.
+  get #links(): Links {
+    this.#made ??= new Links(this.#scene.wires);
+    return this.#made;
   }
 
   /** The full channels by which the caller waits for an output that only its own event loop could empty. */

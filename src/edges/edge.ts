@@ -168,7 +168,7 @@ class Buffered<T> implements DemandSubscription {
 export function heldAt(who: string): MillraceError {
   return new MillraceError(
     'ERR_HELD',
-    `the source of ${who} emits without a pause, and ${who} can only take values when it has returned to the event loop: it would wait for ever. ` +
+    `the source of ${who} is to be held until there is room, but ${who} can only take values when it has returned to the event loop: it would wait for ever. ` +
       'Give it demand: pull(() => iterable) instead of from(iterable), fromRequest(), fromPublisher(); or say what shall become of its values by `overflow`',
   );
 }

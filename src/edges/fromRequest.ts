@@ -4,7 +4,7 @@
  */
 
 import type { Observable } from 'rxjs';
-import { checkRequest, type DemandObserver, type DemandSubscription } from '../../runtime/demand.js';
+import { added, type DemandObserver, type DemandSubscription } from '../../runtime/demand.js';
 import { MillraceError } from '../../runtime/errors.js';
 import { said } from '../../runtime/fault.js';
 import { show } from '../../runtime/option.js';
@@ -164,8 +164,7 @@ export class Intake<T> implements DemandSubscription {
 
   request(n: number): void {
     if (this.#closed) return;
-    checkRequest(n);
-    this.#owed = sum(this.#owed, n);
+    this.#owed = added(this.#owed, n);
     this.#pass();
   }
 
@@ -189,7 +188,7 @@ export class Intake<T> implements DemandSubscription {
         const n = this.#owed;
         this.#owed = 0;
         if (this.#due === Number.POSITIVE_INFINITY) break;
-        this.#due = sum(this.#due, n);
+        this.#due = added(this.#due, n);
         this.#source.request(n);
       }
     } catch (cause) {
@@ -239,9 +238,4 @@ export class Intake<T> implements DemandSubscription {
       unheard(`the source of ${this.#who}`, reason);
     }
   }
-}
-
-/** Above what a number counts exactly, it is without end. */
-function sum(a: number, b: number): number {
-  return a + b >= Number.MAX_SAFE_INTEGER ? Number.POSITIVE_INFINITY : a + b;
 }

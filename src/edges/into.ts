@@ -5,6 +5,7 @@
 
 import { finished, Writable } from 'node:stream';
 import type { Observable } from 'rxjs';
+import { clock } from '../../runtime/clock.js';
 import type { Ask, DemandSubscription } from '../../runtime/demand.js';
 import { MillraceError } from '../../runtime/errors.js';
 import { show } from '../../runtime/option.js';
@@ -33,6 +34,9 @@ export function into<T>(
   return new Promise((resolve, reject) => new Pour(ask, mouth, edge.signal, resolve, reject).begin());
 }
 
+/** Written without a pause for the event loop, at most. */
+const turnValues = 1_024;
+
 /** A sink of either kind. */
 interface Mouth<T> {
   /** Hears once that the sink is over: finished as `close` asked, or for a reason. False: it takes nothing any more. */
@@ -54,6 +58,8 @@ class Pour<T> {
   readonly #resolve: () => void;
   readonly #reject: (reason: unknown) => void;
   #asked: DemandSubscription | undefined;
+  /** Values since the event loop last had its turn. */
+  #turn = 0;
   #over = false;
 
   constructor(
@@ -94,7 +100,16 @@ class Pour<T> {
       this.#abort(reason);
       return;
     }
-    this.#mouth.room(this.#more);
+    if (++this.#turn < turnValues) this.#mouth.room(this.#more);
+    else this.#nextTurn();
+  }
+
+  // A source that always has a value and a sink that always has room would else keep this thread for ever, and a signal unheard.
+  #nextTurn(): void {
+    this.#turn = 0;
+    clock.soon(() => {
+      if (!this.#over) this.#mouth.room(this.#more);
+    });
   }
 
   // The source has ended and hears no signal any more, but a sink may take its time.

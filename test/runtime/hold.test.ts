@@ -71,7 +71,9 @@ function play(stallMs: number, rounds: readonly Round[]): Trace {
     work() {
       if (!now().work) return false;
       nowMs += now().part * 10;
-      movedMs = nowMs;
+      if (now().moved) moved++;
+      if (now().moved || now().starting) movedMs = nowMs;
+      waited.push(nowMs - movedMs);
       return true;
     },
     rest(ms) {
@@ -106,9 +108,10 @@ describe('a caller that is held', () => {
         for (const ms of waited.slice(0, -1)) expect(ms).toBeLessThan(stallMs);
         const free = last.until || last.over;
         if (free) expect(found).toBeUndefined();
-        else if (last.hopeless) expect(found).toBe(hopelessError);
+        else if (last.hopeless && !last.work) expect(found).toBe(hopelessError);
         else expect(found).toBe(stalledError);
-        if (!free && !last.hopeless && !last.still) expect(nowMs - movedMs).toBeGreaterThanOrEqual(stallMs);
+        if (!free && found === stalledError && (last.work || !last.still))
+          expect(nowMs - movedMs).toBeGreaterThanOrEqual(stallMs);
         seen.add(found?.code);
       }),
       { numRuns: 300 },
@@ -136,6 +139,13 @@ describe('a caller that is held', () => {
     const hopeless = { ...quiet, hopeless: true };
     expect(play(2 ** 31, [hopeless])).toMatchObject({ found: hopelessError, rests: [] });
     expect(play(2 ** 31, [{ ...hopeless, work: true }, hopeless]).rounds).toHaveLength(2);
+  });
+
+  test('what others do on this thread is no movement of this run: it is given up though they never stop', () => {
+    const busy = Array.from({ length: 1_000 }, () => ({ ...quiet, work: true }));
+    const { found, rests, nowMs, movedMs } = play(1_000, busy);
+    expect([found, rests]).toEqual([stalledError, []]);
+    expect(nowMs - movedMs).toBe(1_000);
   });
 
   test('threads that start count as movement: stallMs begins when they have', () => {

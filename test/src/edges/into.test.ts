@@ -3,14 +3,14 @@ import { EventEmitter, getEventListeners, once } from 'node:events';
 import { Duplex, PassThrough, Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type Observable, Subject, throwError } from 'rxjs';
+import { Subject, throwError } from 'rxjs';
 import { describe, expect, test, vi } from 'vitest';
 import { Asked } from '../../../src/demand.js';
 import { into } from '../../../src/edges/into.js';
 import { pull } from '../../../src/pull.js';
 import { counted } from '../fixtures/kinds.js';
 import { type Adapter, lawsOf, type Reader } from './laws.js';
-import { broken } from './sources.js';
+import { broken, turn, watched } from './sources.js';
 
 /** A sink that takes a value when a test takes it: `write` is the sink's, `take` the test's. */
 class Gate {
@@ -101,21 +101,16 @@ lawsOf([intoNode(1), intoNode(16), intoWeb(1), intoWeb(4)], 250);
 
 const count = (sink: EventEmitter): number =>
   sink.eventNames().reduce((sum, name) => sum + sink.listenerCount(name), 0);
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-function watched(length = 100): { readonly values: Observable<number>; readonly closed: () => number } {
-  const closed = vi.fn();
-  const values = pull(function* () {
-    try {
-      yield* counted(length);
-    } finally {
-      closed();
-    }
-  });
-  return { values, closed: () => closed.mock.calls.length };
-}
 
 describe('into() a Node sink', () => {
+  test('that always has room, from a source that always has a value: the event loop has its turns, and a signal is heard', async () => {
+    const { values, closed } = watched(Number.POSITIVE_INFINITY);
+    const sink = new Writable({ objectMode: true, highWaterMark: 1e9, write: (_value, _encoding, done) => done() });
+    const timeout = AbortSignal.timeout(20);
+    await expect(into(values, sink, { signal: timeout })).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(closed()).toBe(1);
+  });
+
   test('objects, bytes and text; it resolves when all is finished', async () => {
     const seen: unknown[] = [];
     const log: string[] = [];

@@ -4,23 +4,18 @@ import { describe, expect, test, vi } from 'vitest';
 import { into } from '../../../src/edges/into.js';
 import { pull } from '../../../src/pull.js';
 import { counted } from '../fixtures/kinds.js';
-import { broken } from './sources.js';
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-function watched(length = 100): { readonly values: Observable<number>; readonly closed: () => number } {
-  const closed = vi.fn();
-  const values = pull(function* () {
-    try {
-      yield* counted(length);
-    } finally {
-      closed();
-    }
-  });
-  return { values, closed: () => closed.mock.calls.length };
-}
+import { broken, turn, watched } from './sources.js';
 
 describe('into() a Web sink', () => {
+  test('that always has room, from a source that always has a value: the event loop has its turns, and a signal is heard', async () => {
+    const { values, closed } = watched(Number.POSITIVE_INFINITY);
+    const timeout = AbortSignal.timeout(20);
+    await expect(into(values, new WritableStream(), { signal: timeout })).rejects.toMatchObject({
+      name: 'TimeoutError',
+    });
+    expect(closed()).toBe(1);
+  });
+
   test('with backpressure; it is closed and released', async () => {
     const seen: unknown[] = [];
     let closed = false;

@@ -1,7 +1,7 @@
 /** Sources that count: what they have given, how often they were opened, and how often closed. They give 0, 1, 2… */
 
 import { Readable } from 'node:stream';
-import { from } from 'rxjs';
+import { from, type Observable } from 'rxjs';
 import { Demand } from '../../../runtime/demand.js';
 import { Asked } from '../../../src/demand.js';
 import { pull } from '../../../src/pull.js';
@@ -121,3 +121,11 @@ export const kinds: Readonly<Record<string, Kind>> = {
     ahead: Number.POSITIVE_INFINITY,
   },
 };
+
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** A pull of so many values, and how often it was closed. */
+export function watched(length = 100): { readonly values: Observable<number>; readonly closed: () => number } {
+  const track = new Track();
+  return { values: pull(() => counting(track, { length, fails: false })), closed: () => track.closed };
+}
