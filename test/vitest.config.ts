@@ -7,15 +7,17 @@ import { configDefaults, defineConfig, type ViteUserConfig } from 'vitest/config
 
 const long = process.env['MILLRACE_LONG'] === '1';
 const exclude = long ? configDefaults.exclude : [...configDefaults.exclude, 'test/long/**'];
-const pure = ['runtime', 'operators', 'src', 'testing', 'types', 'ws'].map((room) => `test/${room}/**/*.test.ts`);
+const shared = ['runtime', 'operators', 'src', 'testing', 'simulated', 'types', 'docs', 'ws'].map(
+  (room) => `test/${room}/**/*.test.ts`,
+);
 
 const config: ViteUserConfig = defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
-    // Files of laws about pure machines share a process: to load the sources for each takes longer than most of them run.
+    // Files without threads of their own share a process: to load the sources for each takes longer than most of them run.
     projects: [
-      { extends: true, test: { name: 'pure', include: pure, isolate: false } },
-      { extends: true, test: { name: 'whole', include: ['test/**/*.test.ts'], exclude: [...exclude, ...pure] } },
+      { extends: true, test: { name: 'shared', include: shared, isolate: false } },
+      { extends: true, test: { name: 'alone', include: ['test/**/*.test.ts'], exclude: [...exclude, ...shared] } },
     ],
     pool: 'forks',
     // More than cores: many tests wait for processes and timers.
