@@ -1,15 +1,12 @@
 /**
- * The menu: every non-deprecated operator of RxJS 7.8 under its own name and type, and ours.
+ * The menu: every non-deprecated operator of RxJS 7.8 under its own name and type, and ours (ours.ts).
  * One line an operator, with its traits; those with a kernel run as steps of the loop, the others are opaque.
  * Creation functions (merge, concat, of…) stay in 'rxjs'.
  */
 
 import * as rx from 'rxjs';
-import * as batching from './batch.js';
 import { bufferCountKernel } from './bufferCount.js';
 import { countKernel } from './count.js';
-import * as byKeyCount from './countByKey.js';
-import * as debatching from './debatch.js';
 import { defaultIfEmptyKernel, isEmptyKernel, throwIfEmptyKernel } from './defaultIfEmpty.js';
 import { distinctLowering } from './distinct.js';
 import { distinctUntilChangedKernel, distinctUntilKeyChangedKernel } from './distinctUntilChanged.js';
@@ -24,9 +21,7 @@ import { maxKernel, minKernel } from './max.js';
 import { concatAllKernel, concatMapLowering, mergeAllKernel, mergeMapLowering } from './mergeMap.js';
 import { pairwiseKernel } from './pairwise.js';
 import { reduceKernel } from './reduce.js';
-import * as byKeyReduce from './reduceByKey.js';
 import { scanKernel } from './scan.js';
-import * as byKeyScan from './scanByKey.js';
 import { skipKernel } from './skip.js';
 import { skipLastKernel } from './skipLast.js';
 import { skipWhileKernel } from './skipWhile.js';
@@ -36,92 +31,11 @@ import { takeLastKernel } from './takeLast.js';
 import { takeWhileKernel } from './takeWhile.js';
 import { tapKernel } from './tap.js';
 import { toArrayKernel } from './toArray.js';
-import { keyScoped, lets, streamScoped, valueScoped } from './traits.js';
+import { lets, streamScoped, valueScoped } from './traits.js';
 
+export * from './ours.js';
 export { perExecutor } from './perExecutor.js';
 export { pipe } from './pipe.js';
-
-// ours
-
-/**
- * Emits `[key, state]` for every value, with a state per key that begins at `seed(key)`. Needs keyBy() before it: elsewhere it
- * is refused with `ERR_SCOPE`, or `ERR_KEY_LOST` behind a step that may emit what is not of the value under way. State lives as long as its executor.
- *
- * ```text
- *     --a1----b1----a2-----|
- *     scanByKey((sum, v) => sum + v.n, () => 0)
- *     --[a,1]-[b,1]-[a,3]--|
- * ```
- */
-export const scanByKey: typeof byKeyScan.scanByKey = define(
-  byKeyScan.scanByKey,
-  keyScoped('scanByKey'),
-  byKeyScan.scanByKeyKernel,
-);
-/**
- * Emits `[key, state]` once per key when the stream has ended, in the order in which keys were first seen. Needs keyBy() before it.
- *
- * ```text
- *     --a1--b1--a2--|
- *     reduceByKey((sum, v) => sum + v.n, () => 0)
- *     --------------([a,3][b,1]|)
- * ```
- */
-export const reduceByKey: typeof byKeyReduce.reduceByKey = define(
-  byKeyReduce.reduceByKey,
-  keyScoped('reduceByKey', { endEmits: true }),
-  byKeyReduce.reduceByKeyKernel,
-);
-/**
- * Emits `[key, count so far]` for every value. Needs keyBy() before it.
- *
- * ```text
- *     --a-----b-----a------|
- *     countByKey()
- *     --[a,1]-[b,1]-[a,2]--|
- * ```
- */
-export const countByKey: typeof byKeyCount.countByKey = define(
-  byKeyCount.countByKey,
-  keyScoped('countByKey'),
-  byKeyCount.countByKeyKernel,
-);
-
-/**
- * Emits values as arrays, by the rule by which exchanges batch: when there are `size` of them, when the oldest is `flushMs` old,
- * when the stream ends. `idle` is off unless asked for; `bytes` is refused, for values have none here. A batch is never empty,
- * and holds what came before an error. Where batches begin means nothing, so each executor makes its own; the key is lost.
- * Given a `scheduler`, time is its time.
- *
- * ```text
- *     --a--b--c-------d------|
- *     batch({ size: 3, flushMs: 20 })        x = [a,b,c], full; y = [d], at the end
- *     --------x--------------(y|)
- *     batch({ size: 3, flushMs: 4 })         x = [a,b], y = [c], z = [d], 4 ms after their first values
- *     ------x-----y-------z--|
- * ```
- *
- * @throws ERR_OPTION for what is no batch
- */
-export const batch: typeof batching.batch = define(
-  batching.batch,
-  valueScoped('batch', { timed: true, holds: true }),
-  batching.batchLowering,
-);
-/**
- * Emits the values of arrays, one by one, in order: what batch() has put together. What is no array passes as it is (C-183).
- *
- * ```text
- *     --[a,b]----[c]--|
- *     debatch()
- *     --(ab)-----c----|
- * ```
- */
-export const debatch: typeof debatching.debatch = define(
-  debatching.debatch,
-  valueScoped('debatch'),
-  debatching.debatchKernel,
-);
 
 // RxJS: each has the documentation, the type and, on an ordinary Observable, the behaviour of the operator it stands for.
 
@@ -176,7 +90,11 @@ export const defaultIfEmpty: typeof rx.defaultIfEmpty = define(
 export const delay: typeof rx.delay = define(rx.delay, streamScoped('delay', { timed: true, holds: true }));
 export const delayWhen: typeof rx.delayWhen = define(rx.delayWhen, streamScoped('delayWhen', { holds: true }));
 export const dematerialize: typeof rx.dematerialize = define(rx.dematerialize, streamScoped('dematerialize'));
-export const distinct: typeof rx.distinct = define(rx.distinct, streamScoped('distinct'), distinctLowering);
+export const distinct: typeof rx.distinct = define(
+  rx.distinct,
+  streamScoped('distinct', { byKey: 'distinctByKey' }),
+  distinctLowering,
+);
 export const distinctUntilChanged: typeof rx.distinctUntilChanged = define(
   rx.distinctUntilChanged,
   streamScoped('distinctUntilChanged'),

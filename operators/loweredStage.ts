@@ -93,16 +93,22 @@ export class LoweredStage extends Stage implements Consumer, Out {
     const { loop } = this;
     const before = loop.bindings;
     this.#count(1);
-    subscribeWithin(this.#inners, from(input), {
+    let completed = false;
+    const inner = subscribeWithin(this.#inners, from(input), {
       next: (value) => loop.enter(this, () => this.emit(value)),
       error: (reason: unknown) => {
         this.#count(-1);
         loop.enter(this, () => this.fail(reason));
       },
       complete: () => {
-        this.#count(-1);
-        loop.enter(this, () => this.#guarded(done));
+        completed = true;
       },
+    });
+    // Order: an inner is cleaned up before the next one opens, as in RxJS.
+    inner.add(() => {
+      if (!completed) return;
+      this.#count(-1);
+      loop.enter(this, () => this.#guarded(done));
     });
     return loop.bindings > before;
   }

@@ -75,7 +75,7 @@ function notRepeatable(stage: Stage): MillraceError {
   return new MillraceError(
     'ERR_NOT_REPEATABLE',
     `${stage.label} subscribed its source a second time, but the input of an executor cannot start again. ` +
-      'Put repeat or retry before or after the topology, or retry inside the inner stream of mergeMap',
+      'Put repeat or retry before or after the topology, or inside perValue',
     stage.place,
   );
 }

@@ -93,6 +93,7 @@ const passing = new Set([
   'skip',
   'skipWhile',
   'distinct',
+  'distinctByKey',
   'distinctUntilChanged',
   'distinctUntilKeyChanged',
 ]);

@@ -5,8 +5,8 @@
 
 import { Observable, type Observer, type Subscription } from 'rxjs';
 
-export function subscribeWithin<T>(parent: Subscription, source: Observable<T>, observer: Observer<T>): void {
-  new Observable<T>((subscriber) => {
+export function subscribeWithin<T>(parent: Subscription, source: Observable<T>, observer: Observer<T>): Subscription {
+  return new Observable<T>((subscriber) => {
     parent.add(subscriber);
     // Another RxJS may not take this subscriber as it is: it is left by the subscription that it returns.
     return source.subscribe(subscriber);

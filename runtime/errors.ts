@@ -110,8 +110,8 @@ export const codes: Readonly<Record<ErrorCode, Entry>> = {
     cure: 'give it demand (pull, fromRequest, fromPublisher), or say by `overflow` what shall become of its values',
   },
   ERR_OUTPUT_BURST: {
-    when: 'a step that cannot be suspended emitted more than maxParkedBytes at once, or 65,536 values while none found room',
-    cure: 'import mergeMap or concatMap from millrace/operators and return an iterable',
+    when: 'a step that cannot be suspended emitted more than maxParkedBytes at once, or 65,536 values while none found room; or so many waited in perValue for an earlier value',
+    cure: 'import mergeMap or concatMap from millrace/operators and return an iterable; for perValue, say `ordered: false`',
   },
   ERR_HELD: {
     when: 'a source holds the calling thread until there is room, and only this thread could make some',

@@ -5,6 +5,7 @@
 
 import { operatorTraits } from '../../operators/lowered.js';
 import '../../operators/index.js';
+import { perValueDefaults } from '../../operators/perValue.js';
 import { defaultBatch } from '../../runtime/batch.js';
 import { codes } from '../../runtime/errors.js';
 import { overflowDefaults } from '../../runtime/overflow.js';
@@ -66,6 +67,11 @@ export const tables: Readonly<Record<string, () => string>> = {
         ['`latencyMs`', "`Infinity`; how old a value may become in a batch of size `'auto'`", '`batch`'],
         ['`idle`', `${defaultBatch.idle}: leave when there is nothing more to do, or the reader sleeps`, '`batch`'],
         ['`parallelism`', '1', 'every cut but `gather`'],
+        [
+          '`concurrency`, `ordered`',
+          `${perValueDefaults.concurrency} values, ${perValueDefaults.ordered}`,
+          '`perValue`',
+        ],
         ['`threads`', 'as many as the run has executors, at most those of the runtime; 0: the calling thread', 'run'],
         ['`maxParkedBytes`', `${runDefaults.maxParkedBytes / 1024 / 1024} MiB`, 'run'],
         [

@@ -137,6 +137,24 @@ const rooms = fc.array(fc.boolean(), { minLength: 1, maxLength: 12 });
 /** What happens between two values: one comes in, one is emitted aside, there is room again. */
 const happenings = fc.array(fc.constantFrom('push', 'aside', 'room'), { maxLength: 40 });
 
+test('an inner is cleaned up before the next one opens, as in RxJS', () => {
+  const told = (drive: (build: Build) => { push(...values: readonly number[]): unknown }): readonly string[] => {
+    const log: string[] = [];
+    const ends = Array.from({ length: 5 }, () => new Subject<never>());
+    const inner = (n: number): Observable<never> =>
+      rx.defer(() => {
+        log.push(`open ${n}`);
+        return (ends[n] as Subject<never>).pipe(rx.finalize(() => log.push(`closed ${n}`)));
+      });
+    drive(ofNumbers((s) => s.pipe(mergeMap(inner, 2)))).push(0, 1, 2, 3, 4);
+    for (const n of [1, 0, 2]) ends[n]?.complete();
+    return log;
+  };
+  const expected = ['open 0', 'open 1', 'closed 1', 'open 2', 'closed 0', 'open 3', 'closed 2', 'open 4'];
+  expect(told((build) => new Plain(build))).toEqual(expected);
+  expect(told((build) => new Bench(build))).toEqual(expected);
+});
+
 describe('when the executor stops', () => {
   test('law: what an opaque step emits leaves in the order in which it was emitted', () => {
     fc.assert(

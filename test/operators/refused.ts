@@ -15,7 +15,7 @@ export interface RefusedOperator {
 
 const atCompletion = 'its source has completed; until then it passes values on. Put it before or after the topology';
 const atError =
-  'its source has failed; until then it passes values on. Put it before or after the topology, or on the inner of `mergeMap`';
+  'its source has failed; until then it passes values on. Put it before or after the topology, or inside `perValue`';
 
 export const refusedOperators: readonly RefusedOperator[] = [
   { name: 'repeat', code: 'ERR_NOT_REPEATABLE', at: 'completion', when: atCompletion },

@@ -4,7 +4,7 @@ import type { Observable } from 'rxjs';
 import * as rx from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import * as menuModule from '../../operators/index.js';
-import { countByKey, perExecutor, reduceByKey, scanByKey } from '../../operators/index.js';
+import { countByKey, distinctByKey, perExecutor, reduceByKey, scanByKey } from '../../operators/index.js';
 import { operatorTraits } from '../../operators/lowered.js';
 import type { Scope, Traits } from '../../operators/traits.js';
 import { gather, keyBy, pull, shuffle, spreadKey, union } from '../../src/index.js';
@@ -33,6 +33,7 @@ const ourUses: Readonly<Record<string, Sample>> = {
       menuModule.map((n: number) => [n]),
       menuModule.debatch(),
     ),
+  perValue: (s) => s.pipe(menuModule.perValue(rx.map((n) => n))),
 };
 function useOf(name: string): Sample {
   return ourUses[name] ?? (samples[name]?.[0] as Sample);
@@ -55,7 +56,7 @@ test('the table of traits is the menu', () => {
       .sort(),
   );
   expect(named('stream').length).toBeGreaterThan(75);
-  expect(named('key').map(([name]) => name)).toEqual(['scanByKey', 'reduceByKey', 'countByKey']);
+  expect(named('key').map(([name]) => name)).toEqual(['scanByKey', 'reduceByKey', 'countByKey', 'distinctByKey']);
 });
 
 describe.each(named('stream'))('law: stream-scoped %s', (name) => {
@@ -211,6 +212,7 @@ describe('what the refusal says', () => {
   test.each([
     ['reduce', menu.reduce((a: number, n: number) => a + n), 'use reduceByKey'],
     ['count', menu.count<number>(), 'use countByKey'],
+    ['distinct', menu.distinct<number, number>(), 'use distinctByKey'],
   ] as const)('the ByKey form of %s', (_, operator, cure) => {
     expect(refused((s$) => s$.pipe(split(2), operator as rx.OperatorFunction<number, unknown>)).message).toContain(
       cure,
@@ -229,6 +231,7 @@ describe('key-scoped steps', () => {
       () => 0,
     ),
     countByKey: countByKey<number>(),
+    distinctByKey: distinctByKey<number>(),
   };
   const keyed = keyBy<number, number>(key, { parallelism: 2 });
 
@@ -282,6 +285,7 @@ describe('key-scoped steps', () => {
         (s$) => s$.pipe(keyBy(key), (k$) => union(k$, k$.pipe(menu.delay(1))), operator),
         'delay(1)',
       ],
+      ['perValue', (s$) => s$.pipe(keyed, menuModule.perValue(rx.map((n) => n)), operator), 'perValue(…)'],
       [
         'groupBy',
         (s$) =>

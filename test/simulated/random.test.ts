@@ -12,7 +12,7 @@ import '../../operators/index.js';
 import { type Drawn, draw, plainly, print } from '../threads/fixtures/drawing.js';
 import { compare, type Outcome } from '../threads/fixtures/outcome.js';
 import { pipeline, type Spec, type Streams } from '../threads/fixtures/pipeline.js';
-import type { Item } from '../threads/fixtures/pipelineMenu.js';
+import type { Item } from '../threads/fixtures/pipelineEntry.js';
 
 const long = process.env['MILLRACE_LONG'] === '1';
 const seeds = long ? 10_000 : 1_000;

@@ -8,7 +8,8 @@ import { type Drawn, draw, plainly, print } from './fixtures/drawing.js';
 import { observe } from './fixtures/observe.js';
 import { compare, type Outcome } from './fixtures/outcome.js';
 import { pipeline, type Spec, type Streams } from './fixtures/pipeline.js';
-import { type Item, menu } from './fixtures/pipelineMenu.js';
+import type { Item } from './fixtures/pipelineEntry.js';
+import { menu } from './fixtures/pipelineMenu.js';
 
 const long = process.env['MILLRACE_LONG'] === '1';
 /** Of the 60 in the suite; the long form draws anew each time. */

@@ -26,7 +26,7 @@ import {
   union,
 } from '../../src/index.js';
 
-const { countByKey, filter, map, mergeMap, perExecutor, pipe, reduceByKey, scanByKey } = menu;
+const { countByKey, distinctByKey, filter, map, mergeMap, perExecutor, perValue, pipe, reduceByKey, scanByKey } = menu;
 const here = import.meta.url;
 let made = 0;
 /** Topologies of one module need names where they are made in functions. */
@@ -204,6 +204,21 @@ describe('keys', () => {
       ),
     );
     expectTypeOf(names).toEqualTypeOf<Observable<readonly [key: string, acc: string[]]>>();
+    expectTypeOf(keyed.pipe(distinctByKey())).toEqualTypeOf<typeof keyed>();
+  });
+
+  test('perValue gives what its operator gives', () => {
+    const ages = people.pipe(
+      perValue(
+        rx.pipe(
+          rx.map((person) => person.age),
+          rx.timeout(10),
+        ),
+        { concurrency: 2, ordered: false },
+      ),
+    );
+    expectTypeOf(ages).toEqualTypeOf<Observable<number>>();
+    expectTypeOf(people.pipe(perValue(rx.mergeMap(async ({ name }) => name)))).toEqualTypeOf<Observable<string>>();
   });
 
   test('filter keeps the type of the key, map does not', () => {
@@ -264,7 +279,15 @@ describe('runs', () => {
 
 describe('the menu', () => {
   test('every operator has the type of the RxJS operator it stands for', () => {
-    type Ours = 'scanByKey' | 'reduceByKey' | 'countByKey' | 'batch' | 'debatch' | 'perExecutor';
+    type Ours =
+      | 'scanByKey'
+      | 'reduceByKey'
+      | 'countByKey'
+      | 'distinctByKey'
+      | 'batch'
+      | 'debatch'
+      | 'perValue'
+      | 'perExecutor';
     type Menu = Omit<typeof menu, Ours>;
     type OfRx = Pick<typeof rx, keyof Menu & keyof typeof rx>;
     expectTypeOf<Exclude<keyof Menu, keyof typeof rx>>().toBeNever();
